@@ -1,0 +1,21 @@
+// The one error class of the project. Outcomes (an exit code, a full stdin, a gap) are values and never become errors.
+import type { ErrorCode, ErrorData, Problem } from "../protocol/index.ts";
+
+/** A refusal or breakage with a stable `code`; `message` says what, which and why in one line; `data` holds the facts. */
+export class ExecwireError extends Error {
+  readonly code: ErrorCode;
+  readonly data: ErrorData;
+
+  constructor(code: ErrorCode, message: string, options: { data?: ErrorData; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = "ExecwireError";
+    this.code = code;
+    this.data = options.data ?? {};
+  }
+}
+
+/** Throws `INVALID_PARAMS` when a check of `protocol/validate.ts` found a problem. */
+export function refuse(problem: Problem | undefined): void {
+  if (!problem) return;
+  throw new ExecwireError("INVALID_PARAMS", `${problem.field} ${problem.message}`, { data: { field: problem.field } });
+}

@@ -1,0 +1,28 @@
+// From what was asked for to what is spawned: environment, program, terminal.
+import type { ProcessSpec, TtyOptions } from "../../protocol/index.ts";
+import type { Launch, TtyLaunch } from "../spawn/child.ts";
+import { buildEnvironment } from "../spawn/environment.ts";
+import { resolveProgram } from "../spawn/resolve-program.ts";
+
+/** The size a terminal has where nobody says otherwise. Zero would make full-screen programs draw nothing. */
+const DEFAULT_SIZE = { rows: 24, cols: 80 };
+
+/** Resolves a checked spec against this program's environment. Rejects with SPAWN_FAILED when there is no such program. */
+export async function prepareLaunch(spec: ProcessSpec, cwd: string): Promise<Launch> {
+  const env = buildEnvironment(spec, process.env);
+  const [program = "", ...args] = spec.argv;
+  return {
+    file: await resolveProgram(program, cwd, env.PATH),
+    argv: [spec.arg0 ?? program, ...args],
+    cwd,
+    env,
+    tty: spec.tty ? ttyOf(spec.tty === true ? {} : spec.tty) : undefined,
+    pipeStdin: spec.pipeStdin ?? false,
+    merge: spec.merge ?? false,
+    inheritFds: spec.inheritFds ?? [],
+  };
+}
+
+function ttyOf({ rows, cols, echo, raw }: TtyOptions): TtyLaunch {
+  return { rows: rows ?? DEFAULT_SIZE.rows, cols: cols ?? DEFAULT_SIZE.cols, echo: echo ?? true, raw: raw ?? false };
+}

@@ -1,0 +1,75 @@
+// Merges tiny chunks before they get a seq. The first chunk after a pause passes at once, so an echo is never delayed;
+// those that follow within the window are held and become one.
+import type { StreamName } from "../../protocol/index.ts";
+import type { Cancel, Clock } from "../clock.ts";
+
+/** How long and up to which size to merge. */
+export interface MergeOptions {
+  readonly mergeWindowMs: number;
+  readonly mergeBelowBytes: number;
+  readonly chunkBytes: number;
+}
+
+/** Passes output on, with small followers merged. */
+export class OutputMerger {
+  readonly #append: (stream: StreamName, chunk: Uint8Array) => void;
+  readonly #onWindowOver: () => void;
+  readonly #clock: Clock;
+  readonly #options: MergeOptions;
+  #held: Uint8Array[] = [];
+  #heldBytes = 0;
+  #stream: StreamName = "stdout";
+  #window: Cancel | undefined;
+
+  /** `onWindowOver` must lead to a call of `windowOver`, in a turn of its own. */
+  constructor(
+    append: (stream: StreamName, chunk: Uint8Array) => void,
+    onWindowOver: () => void,
+    clock: Clock,
+    options: MergeOptions,
+  ) {
+    this.#append = append;
+    this.#onWindowOver = onWindowOver;
+    this.#clock = clock;
+    this.#options = options;
+  }
+
+  add(stream: StreamName, chunk: Uint8Array): void {
+    const { mergeWindowMs, mergeBelowBytes, chunkBytes } = this.#options;
+    const small = chunk.length < mergeBelowBytes;
+    if (this.#window && small) {
+      if (stream !== this.#stream || this.#heldBytes + chunk.length > chunkBytes) this.flush();
+      this.#stream = stream;
+      this.#held.push(chunk);
+      this.#heldBytes += chunk.length;
+      return;
+    }
+    this.flush();
+    this.#append(stream, chunk);
+    if (small) this.#window ??= this.#clock.after(mergeWindowMs, this.#onWindowOver);
+  }
+
+  /** Passes on what is held; called before anything else is appended, so that the order stays. */
+  flush(): void {
+    const [first] = this.#held;
+    if (first === undefined) return;
+    const merged = this.#held.length === 1 ? first : Buffer.concat(this.#held, this.#heldBytes);
+    this.#held = [];
+    this.#heldBytes = 0;
+    this.#append(this.#stream, merged);
+  }
+
+  /** Opens a new window as long as output keeps coming. */
+  windowOver(): void {
+    const busy = this.#held.length > 0;
+    this.flush();
+    this.#window = busy ? this.#clock.after(this.#options.mergeWindowMs, this.#onWindowOver) : undefined;
+  }
+
+  /** Passes on what is held and stops the timer. */
+  close(): void {
+    this.flush();
+    this.#window?.();
+    this.#window = undefined;
+  }
+}

@@ -1,0 +1,319 @@
+// A supervised process as an actor: whatever happens to it is a message, handled one at a time.
+//
+// from                     message              effect                                    log
+// -----------------------  -------------------  ----------------------------------------  -----------------
+// spawner                  spawned              subscribe to the child, start the timeout
+// spawner                  spawnFailed          the id is free again                      fail
+// child                    output               merge                                     output
+// child                    ended                                                          closed, if the last
+// child                    exited               close stdin                               exited, closed if the last
+// port.write               write                StdinQueue (may park)
+// port.closeStdin          closeStdin           StdinQueue
+// child.stdin              written              next chunk, parked writers
+// port.signal              signal               kill
+// port.resize              resize               resize the terminal                       resized
+// port.terminate           terminate            TERM, or cancel the start
+// clock                    timeout              TERM to the tree
+// clock                    graceOver            KILL
+// log (lossless readers)   pressure             pause or resume the child
+// clock                    leaseOver            let go of dead readers
+// supervisor               release              close all descriptors                     closed
+//
+//  starting --spawned--> running --exited--> exited --last stream ended--> closed --retention--> removed
+//      |                    \--streams end first--> running --exited--> closed
+//      +--terminate, spawnFailed--> removed
+//
+// Invariants
+// 1. Only the handler changes state. 2. It never awaits. 3. Every effect is a call on the child or an append.
+// 4. `closed` is appended when the exit is known and every stream ended.
+// 5. The child's pid is given up only after `closed` and after the last kill that was promised.
+import type {
+  ExitResult,
+  KillScope,
+  ProcessInfo,
+  ProcessState,
+  SignalName,
+  TerminalSize,
+  WriteStatus,
+} from "../../protocol/index.ts";
+import { Mailbox } from "../actor/mailbox.ts";
+import type { Cancel, Clock } from "../clock.ts";
+import { ExecwireError } from "../errors.ts";
+import { ReplayLog, type ReplayLogOptions } from "../log/replay-log.ts";
+import type { Child, ChildEvent, ExitStatus } from "../spawn/child.ts";
+import { type MergeOptions, OutputMerger } from "./output-merger.ts";
+import { type Reply, StdinQueue } from "./stdin-queue.ts";
+import { Termination, type TerminationRequest } from "./termination.ts";
+import { WriteLedger } from "./write-ledger.ts";
+
+/** Everything that can happen to a process. */
+export type Message =
+  | ChildEvent
+  | { readonly type: "spawned"; readonly child: Child }
+  | { readonly type: "spawnFailed"; readonly error: ExecwireError }
+  | {
+      readonly type: "write";
+      readonly chunk: Uint8Array;
+      readonly writeId: string | undefined;
+      readonly reply: Reply<WriteStatus>;
+    }
+  | { readonly type: "closeStdin"; readonly reply: Reply<WriteStatus> }
+  | { readonly type: "written"; readonly error: Error | undefined }
+  | { readonly type: "signal"; readonly signal: SignalName; readonly scope: KillScope; readonly reply: Reply<void> }
+  | { readonly type: "resize"; readonly size: TerminalSize; readonly reply: Reply<void> }
+  | ({
+      readonly type: "terminate";
+      readonly leftovers: boolean;
+      readonly reply: Reply<{ running: boolean }>;
+    } & TerminationRequest)
+  | { readonly type: "mergeWindowOver" | "timeout" | "graceOver" | "leaseOver" | "release" | "remove" }
+  | { readonly type: "pressure"; readonly full: boolean };
+
+/** What an actor is made with. */
+export interface ActorOptions extends MergeOptions {
+  /** The process as its start was asked for; state, pid and exit are the actor's. */
+  readonly identity: Omit<ProcessInfo, "state" | "pid" | "exitCode" | "signal">;
+  readonly timeoutMs: number | undefined;
+  readonly clock: Clock;
+  readonly log: ReplayLogOptions;
+  readonly stdinQueueBytes: number;
+  readonly writeIds: number;
+  readonly graceMs: number;
+  readonly pauseLeaseMs: number;
+  readonly onChange: (info: ProcessInfo) => void;
+  readonly onBug: (error: unknown) => void;
+}
+
+/** One supervised process. */
+export class ProcessActor {
+  readonly log: ReplayLog;
+  /** Settles with the outcome of the spawn. */
+  readonly started: Promise<void>;
+  /** Resolves when nothing of the process is held any more: it is closed and its pid given up, or it never was. */
+  readonly released: Promise<void>;
+  readonly #options: ActorOptions;
+  readonly #mailbox: Mailbox<Message>;
+  readonly #merger: OutputMerger;
+  readonly #termination: Termination;
+  #state: ProcessState = "starting";
+  #child: Child | undefined;
+  #stdin: StdinQueue | undefined;
+  #openStreams = 0;
+  #timeout: Cancel | undefined;
+  #lease: Cancel | undefined;
+  #settleStart!: Reply<void>;
+  #settleRelease!: () => void;
+
+  constructor(options: ActorOptions) {
+    this.#options = options;
+    const { clock } = options;
+    this.#mailbox = new Mailbox((message) => this.#handle(message), options.onBug);
+    this.log = new ReplayLog({ ...options.log, onPressure: (full) => this.post({ type: "pressure", full }) });
+    const mergeWindowOver = () => this.post({ type: "mergeWindowOver" });
+    this.#merger = new OutputMerger(
+      (stream, chunk) => this.log.appendOutput(stream, chunk),
+      mergeWindowOver,
+      clock,
+      options,
+    );
+    this.#termination = new Termination(clock, () => this.post({ type: "graceOver" }));
+    this.started = new Promise((resolve, reject) => {
+      this.#settleStart = { resolve, reject };
+    });
+    // Whoever does not wait for the start must not see an unhandled rejection.
+    this.started.catch(() => undefined);
+    this.released = new Promise((resolve) => {
+      this.#settleRelease = resolve;
+    });
+  }
+
+  get state(): ProcessState {
+    return this.#state;
+  }
+
+  /** The process as lists show it. */
+  get info(): ProcessInfo {
+    const { exited } = this.log;
+    return {
+      ...this.#options.identity,
+      state: this.#state,
+      ...(this.#child && { pid: this.#child.pid }),
+      exitCode: exited?.exitCode ?? null,
+      signal: exited?.signal ?? null,
+    };
+  }
+
+  /** The one way to act on a process. */
+  post(message: Message): void {
+    this.#mailbox.post(message);
+  }
+
+  #handle(message: Message): void {
+    switch (message.type) {
+      case "output":
+        return this.#merger.add(message.stream, message.chunk);
+      case "ended":
+        this.#openStreams -= 1;
+        return this.#closeIfOver();
+      case "exited":
+        return this.#onExited(message);
+      case "spawned":
+        return this.#onSpawned(message.child);
+      case "spawnFailed":
+        return this.#failStart(message.error);
+      case "write":
+        if (this.#stdin) return this.#stdin.write(message.chunk, message.writeId, message.reply);
+        return message.reply.resolve(this.#writeStatus());
+      case "closeStdin":
+        if (this.#stdin) return this.#stdin.end(message.reply);
+        return message.reply.resolve(this.#writeStatus());
+      case "written":
+        return this.#stdin?.written(message.error);
+      case "signal":
+        return answer(message.reply, () => {
+          if (this.#state === "running") this.#child?.kill(message.signal, message.scope);
+        });
+      case "resize":
+        return answer(message.reply, () => this.#resize(message.size));
+      case "terminate":
+        return answer(message.reply, () => ({ running: this.#terminate(message, message.leftovers) }));
+      case "timeout":
+        if (this.#state !== "running") return;
+        return (
+          this.#child &&
+          this.#termination.begin(this.#child, { reason: "timeout", graceMs: this.#options.graceMs, scope: "tree" })
+        );
+      case "graceOver":
+        if (this.#child) this.#termination.graceOver(this.#child);
+        return this.#releaseIfOver();
+      case "mergeWindowOver":
+        return this.#merger.windowOver();
+      case "pressure":
+        return this.#onPressure(message.full);
+      case "leaseOver":
+        this.log.endLease();
+        return this.#armLease();
+      case "release":
+        this.#termination.cancel();
+        this.#child?.release();
+        return this.#settleRelease();
+      case "remove":
+        this.log.forget();
+        return this.#become("removed");
+    }
+  }
+
+  #onSpawned(child: Child): void {
+    if (this.#state !== "starting") return discard(child);
+    this.#child = child;
+    this.#openStreams = child.streams.length;
+    const { stdinQueueBytes, writeIds, timeoutMs, clock } = this.#options;
+    if (child.stdin) {
+      const onWritten = (error?: Error) => this.post({ type: "written", error });
+      this.#stdin = new StdinQueue(child.stdin, new WriteLedger(writeIds), stdinQueueBytes, onWritten);
+    }
+    if (timeoutMs !== undefined) this.#timeout = clock.after(timeoutMs, () => this.post({ type: "timeout" }));
+    this.#become("running");
+    this.#settleStart.resolve();
+    child.events$.subscribe((event) => this.post(event));
+  }
+
+  #failStart(error: ExecwireError): void {
+    if (this.#state !== "starting") return;
+    this.log.fail(error);
+    this.#become("removed");
+    this.#settleStart.reject(error);
+    this.#settleRelease();
+  }
+
+  #onExited({ exitCode, signal }: ExitStatus): void {
+    this.#merger.flush();
+    this.#timeout?.();
+    this.#stdin?.break();
+    const requested = this.#termination.reason;
+    const result: ExitResult = requested ? "terminated" : exitCode === 0 ? "success" : "error";
+    const reason = requested ?? (signal === null ? "exited" : "signal");
+    this.log.appendExited({ exitCode, signal, result, reason, sandboxDenied: false });
+    this.#become("exited");
+    this.#closeIfOver();
+  }
+
+  #closeIfOver(): void {
+    if (this.#state !== "exited" || this.#openStreams > 0) return;
+    this.#merger.close();
+    this.#lease?.();
+    this.log.appendClosed();
+    this.#become("closed");
+    this.#releaseIfOver();
+  }
+
+  /** Invariant 5. */
+  #releaseIfOver(): void {
+    const child = this.#child;
+    if (this.#state !== "closed" || !child || this.#termination.isPending(child)) return;
+    this.#termination.cancel();
+    child.release();
+    this.#settleRelease();
+  }
+
+  #terminate(request: TerminationRequest, leftovers: boolean): boolean {
+    if (this.#state === "starting") {
+      const { processId } = this.#options.identity;
+      this.#failStart(new ExecwireError("START_CANCELLED", `the start of process ${processId} was cancelled`));
+      return true;
+    }
+    const running = this.#state === "running";
+    if (this.#child && (running || (leftovers && this.#state === "exited")))
+      this.#termination.begin(this.#child, request);
+    return running;
+  }
+
+  #resize(size: TerminalSize): void {
+    if (!this.#options.identity.tty) throw new ExecwireError("UNSUPPORTED", "the process has no terminal to resize");
+    if (this.#state !== "running") return;
+    this.#merger.flush();
+    this.#child?.resize(size);
+    this.log.appendResized(size);
+  }
+
+  #onPressure(full: boolean): void {
+    if (full) {
+      this.#child?.pause();
+      this.log.beginLease();
+      this.#armLease();
+    } else {
+      this.#lease?.();
+      this.#lease = undefined;
+      this.#child?.resume();
+    }
+  }
+
+  #armLease(): void {
+    const { clock, pauseLeaseMs } = this.#options;
+    this.#lease = clock.after(pauseLeaseMs, () => this.post({ type: "leaseOver" }), { background: true });
+  }
+
+  #writeStatus(): WriteStatus {
+    if (this.#state === "starting") return "starting";
+    return this.#state === "removed" ? "unknownProcess" : "stdinClosed";
+  }
+
+  #become(state: ProcessState): void {
+    this.#state = state;
+    this.#options.onChange(this.info);
+  }
+}
+
+function answer<T>(reply: Reply<T>, act: () => T): void {
+  try {
+    reply.resolve(act());
+  } catch (error) {
+    reply.reject(error);
+  }
+}
+
+/** A child whose start was cancelled while it was being spawned: nobody will ever see it. */
+function discard(child: Child): void {
+  child.events$.subscribe({ complete: () => child.release() });
+  child.kill("SIGKILL", "tree");
+}

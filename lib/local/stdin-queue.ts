@@ -1,0 +1,126 @@
+// The input of one child: a bounded queue in front of its stdin. A full queue parks its writers here, in order, so that
+// nothing else of the process (a signal, a resize) waits behind them.
+//
+// Invariants
+// 1. Bytes reach the child in the order in which their writes were posted.
+// 2. A write id is remembered in the same turn as its bytes enter the queue; a parked write is not accepted yet.
+// 3. No error of the pipe escapes: a child that stopped reading makes later writes `stdinClosed`.
+import type { WriteStatus } from "../../protocol/index.ts";
+import type { ChildStdin } from "../spawn/child.ts";
+import type { WriteLedger } from "./write-ledger.ts";
+
+/** Where the answer to a call goes. */
+export interface Reply<T> {
+  resolve(value: T): void;
+  reject(error: unknown): void;
+}
+
+/** Bytes to write, or the end of the input. */
+interface Entry {
+  readonly chunk: Uint8Array | "end";
+  readonly writeId: string | undefined;
+  readonly reply: Reply<WriteStatus>;
+}
+
+/** Feeds a child's stdin one chunk at a time. All methods are called from the actor's handler. */
+export class StdinQueue {
+  readonly #stdin: ChildStdin;
+  readonly #ledger: WriteLedger;
+  readonly #maxBytes: number;
+  /** Called when a chunk was taken, or refused, by the kernel; it must come back as `written` in a turn of its own. */
+  readonly #onWritten: (error?: Error) => void;
+  readonly #queue: (Uint8Array | "end")[] = [];
+  readonly #parked: Entry[] = [];
+  #queuedBytes = 0;
+  #writing = false;
+  /** No further write is taken: `closeStdin` was called. */
+  #ending = false;
+  /** Nothing reaches the child any more. */
+  #broken = false;
+
+  constructor(stdin: ChildStdin, ledger: WriteLedger, maxBytes: number, onWritten: (error?: Error) => void) {
+    this.#stdin = stdin;
+    this.#ledger = ledger;
+    this.#maxBytes = maxBytes;
+    this.#onWritten = onWritten;
+  }
+
+  write(chunk: Uint8Array, writeId: string | undefined, reply: Reply<WriteStatus>): void {
+    this.#submit({ chunk, writeId, reply }, this.#ending);
+  }
+
+  end(reply: Reply<WriteStatus>): void {
+    // Idempotent: the end is on its way already.
+    if (this.#ending && !this.#broken) return reply.resolve("accepted");
+    this.#ending = true;
+    this.#submit({ chunk: "end", writeId: undefined, reply }, false);
+  }
+
+  /** The kernel took the chunk in front, or said why not. */
+  written(error: Error | undefined): void {
+    this.#writing = false;
+    if (error) return this.break();
+    const chunk = this.#queue.shift();
+    if (chunk instanceof Uint8Array) this.#queuedBytes -= chunk.length;
+    while (this.#parked[0] && this.#hasRoomFor(this.#parked[0])) this.#admit(this.#parked.shift() as Entry);
+    this.#pump();
+  }
+
+  /** The child is gone or closed its stdin: what waits is answered, what is queued is dropped. */
+  break(): void {
+    this.#broken = true;
+    this.#queue.length = 0;
+    this.#queuedBytes = 0;
+    for (const { reply } of this.#parked.splice(0)) reply.resolve("stdinClosed");
+  }
+
+  #submit(entry: Entry, refused: boolean): void {
+    if (this.#answersRetry(entry)) return;
+    if (this.#broken || refused) return entry.reply.resolve("stdinClosed");
+    // Invariant 1: also a small write waits behind a large one that is parked.
+    if (this.#parked.length > 0 || !this.#hasRoomFor(entry)) {
+      this.#parked.push(entry);
+      return;
+    }
+    this.#admit(entry);
+    this.#pump();
+  }
+
+  #admit(entry: Entry): void {
+    // The first of two writes with one id may have been admitted while the second was parked.
+    if (this.#answersRetry(entry)) return;
+    const { chunk, writeId, reply } = entry;
+    this.#queue.push(chunk);
+    if (chunk !== "end") this.#queuedBytes += chunk.length;
+    if (writeId !== undefined && chunk !== "end") this.#ledger.remember(writeId, chunk);
+    reply.resolve("accepted");
+  }
+
+  /** Answers a write that was accepted before: an acknowledgement, or a conflict. */
+  #answersRetry({ chunk, writeId, reply }: Entry): boolean {
+    if (writeId === undefined || chunk === "end") return false;
+    try {
+      if (!this.#ledger.knows(writeId, chunk)) return false;
+      reply.resolve("accepted");
+    } catch (error) {
+      reply.reject(error);
+    }
+    return true;
+  }
+
+  #hasRoomFor({ chunk }: Entry): boolean {
+    return chunk === "end" || this.#queue.length === 0 || this.#queuedBytes + chunk.length <= this.#maxBytes;
+  }
+
+  #pump(): void {
+    const chunk = this.#queue[0];
+    if (this.#writing || chunk === undefined) return;
+    if (chunk === "end") {
+      this.#queue.shift();
+      this.#stdin.end();
+      return;
+    }
+    this.#writing = true;
+    this.#stdin.write(chunk, this.#onWritten);
+  }
+}

@@ -1,0 +1,210 @@
+// The local backend: owns the actors of all processes that this program supervises, and nothing of what they do.
+import { randomUUID } from "node:crypto";
+import { isAbsolute } from "node:path";
+import { Subject } from "rxjs";
+import {
+  checkSpec,
+  type DeliveryMode,
+  type Limits,
+  limits,
+  type ProcessInfo,
+  type ProcessSpec,
+} from "../../protocol/index.ts";
+import { type Clock, systemClock } from "../clock.ts";
+import { ExecwireError, refuse } from "../errors.ts";
+import { GuardedObservable, type ReportError, reportToConsole } from "../log/guarded-observable.ts";
+import { MemoryBudget } from "../log/memory-budget.ts";
+import type { Backend, CloseOptions } from "../process/backend.ts";
+import { Process } from "../process/process.ts";
+import type { Spawner } from "../spawn/child.ts";
+import { loadSpawner, type SpawnerName } from "../spawn/load-spawner.ts";
+import { prepareLaunch } from "./launch.ts";
+import { LocalPort, unknownProcess } from "./local-port.ts";
+import { ProcessActor } from "./process-actor.ts";
+import { Retention } from "./retention.ts";
+
+/** How to supervise. */
+export interface SupervisorOptions {
+  /** Overrides of the defaults in `protocol/limits.ts`. */
+  readonly limits?: Partial<Limits>;
+  /** How children are spawned. Default `auto`. */
+  readonly spawner?: SpawnerName | (() => Promise<Spawner>);
+  /**
+   * Take in orphaned descendants (Linux), so that a tree kill finds daemons whose parents are gone. Only for programs that
+   * start no children of their own beside this supervisor: those could be taken for somebody's descendants. Default false.
+   */
+  readonly subreaper?: boolean;
+  /** Told what a subscriber throws, and of bugs. Default: the console. */
+  readonly onError?: ReportError;
+  readonly clock?: Clock;
+}
+
+/** Makes a supervisor. `close` it, or the program lives as long as its processes; if it exits before, they are killed. */
+export function createSupervisor(options: SupervisorOptions = {}): Supervisor {
+  return new Supervisor(options);
+}
+
+/** Supervises processes of this machine. */
+export class Supervisor implements Backend {
+  readonly changes$: GuardedObservable<ProcessInfo>;
+  readonly #changes = new Subject<ProcessInfo>();
+  readonly #actors = new Map<string, ProcessActor>();
+  readonly #limits: Limits;
+  readonly #clock: Clock;
+  readonly #onError: ReportError;
+  readonly #budget: MemoryBudget;
+  readonly #retention: Retention;
+  readonly #spawner: Promise<Spawner>;
+  readonly #onExit = () => this.#killAll();
+  #closing: Promise<void> | undefined;
+
+  constructor(options: SupervisorOptions) {
+    this.#limits = { ...limits, ...options.limits };
+    this.#clock = options.clock ?? systemClock;
+    this.#onError = options.onError ?? reportToConsole;
+    this.#budget = new MemoryBudget(this.#limits.memoryBudgetBytes);
+    this.#retention = new Retention(this.#limits, this.#clock, (actor) => this.#remove(actor));
+    this.changes$ = new GuardedObservable(this.#onError, (subscriber) => {
+      const subscription = this.#changes.subscribe(subscriber);
+      return () => subscription.unsubscribe();
+    });
+    const { spawner = "auto", subreaper = false } = options;
+    this.#spawner = typeof spawner === "function" ? spawner() : loadSpawner({ spawner, subreaper });
+    // The error belongs to whoever starts a process.
+    this.#spawner.catch(() => undefined);
+    process.on("exit", this.#onExit);
+  }
+
+  async start(spec: ProcessSpec): Promise<Process> {
+    refuse(checkSpec(spec));
+    if (spec.cwd !== undefined && !isAbsolute(spec.cwd)) {
+      refuse({ field: "cwd", message: `must be an absolute path of this host, got ${spec.cwd}` });
+    }
+    const processId = spec.processId ?? randomUUID();
+    this.#admit(processId);
+    const actor = this.#createActor(processId, spec);
+    this.#actors.set(processId, actor);
+    this.#changes.next(actor.info);
+    void this.#spawn(actor, spec);
+    await actor.started;
+    return this.#processOf(actor, "lossless");
+  }
+
+  async attach(processId: string): Promise<Process> {
+    const actor = this.#actors.get(processId);
+    if (!actor) throw unknownProcess(processId);
+    return this.#processOf(actor, "gap");
+  }
+
+  async list(): Promise<readonly ProcessInfo[]> {
+    return [...this.#actors.values()].map((actor) => actor.info);
+  }
+
+  close(options: CloseOptions = {}): Promise<void> {
+    this.#closing ??= this.#close(options.graceMs ?? this.#limits.graceMs);
+    return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #admit(processId: string): void {
+    if (this.#closing) throw new ExecwireError("CLOSED", "the supervisor was closed and starts nothing any more");
+    if (this.#actors.has(processId)) {
+      throw new ExecwireError(
+        "PROCESS_EXISTS",
+        `process ${processId} already exists; an id is free again once its process was removed`,
+      );
+    }
+    const live = [...this.#actors.values()].filter((actor) => actor.state !== "closed").length;
+    if (live >= this.#limits.liveProcesses) {
+      throw new ExecwireError(
+        "LIMIT_EXCEEDED",
+        `${live} processes are running, the limit liveProcesses is ${this.#limits.liveProcesses}`,
+        {
+          data: { limit: "liveProcesses" },
+        },
+      );
+    }
+  }
+
+  #createActor(processId: string, spec: ProcessSpec): ProcessActor {
+    const actor: ProcessActor = new ProcessActor({
+      ...this.#limits,
+      clock: this.#clock,
+      timeoutMs: spec.timeoutMs,
+      log: { ...this.#limits, budget: this.#budget },
+      identity: {
+        processId,
+        incarnation: randomUUID(),
+        argv: Object.freeze([...spec.argv]),
+        cwd: spec.cwd ?? process.cwd(),
+        tty: Boolean(spec.tty),
+        stdin: Boolean(spec.tty || spec.pipeStdin),
+        startedAt: this.#clock.now(),
+        sandbox: "none",
+        labels: Object.freeze({ ...spec.labels }),
+      },
+      onChange: (info) => this.#onChange(actor, info),
+      onBug: (error) => this.#onError(error),
+    });
+    return actor;
+  }
+
+  async #spawn(actor: ProcessActor, spec: ProcessSpec): Promise<void> {
+    try {
+      const spawner = await this.#spawner;
+      const launch = await prepareLaunch(spec, actor.info.cwd);
+      actor.post({ type: "spawned", child: await spawner.spawn(launch) });
+    } catch (error) {
+      const known =
+        error instanceof ExecwireError ? error : new ExecwireError("INTERNAL", String(error), { cause: error });
+      actor.post({ type: "spawnFailed", error: known });
+    }
+  }
+
+  #onChange(actor: ProcessActor, info: ProcessInfo): void {
+    if (info.state === "closed") this.#retention.keep(actor);
+    if (info.state === "removed" && this.#actors.get(info.processId) === actor) this.#actors.delete(info.processId);
+    this.#changes.next(info);
+  }
+
+  #remove(actor: ProcessActor): void {
+    actor.post({ type: "remove" });
+  }
+
+  #processOf(actor: ProcessActor, delivery: DeliveryMode): Process {
+    const port = new LocalPort(actor.info.processId, actor, { clock: this.#clock, graceMs: this.#limits.graceMs });
+    return new Process({ info: () => actor.info, log: actor.log, port, delivery, onSubscriberError: this.#onError });
+  }
+
+  async #close(graceMs: number): Promise<void> {
+    const actors = [...this.#actors.values()];
+    const reply = { resolve: () => undefined, reject: this.#onError };
+    for (const actor of actors) {
+      actor.post({ type: "terminate", reason: "terminate", graceMs, scope: "tree", leftovers: true, reply });
+    }
+    // After everyone was killed, a stream can only be held by somebody whom no kill can reach.
+    const giveUp = this.#clock.after(graceMs + this.#limits.closeDeadlineMs, () => {
+      for (const actor of actors) actor.post({ type: "release" });
+    });
+    await Promise.all(actors.map((actor) => actor.released));
+    giveUp();
+    this.#retention.clear();
+    process.removeListener("exit", this.#onExit);
+    await this.#spawner.then(
+      (spawner) => spawner.close(),
+      () => undefined,
+    );
+    this.#changes.complete();
+  }
+
+  /** The program exits with processes running: there is no time for a grace. */
+  #killAll(): void {
+    const reply = { resolve: () => undefined, reject: () => undefined };
+    for (const actor of this.#actors.values()) {
+      actor.post({ type: "terminate", reason: "terminate", graceMs: 0, scope: "tree", leftovers: true, reply });
+    }
+  }
+}

@@ -1,0 +1,38 @@
+// A reader's place in a log: one number, and the count of bytes that makes its gaps exact.
+import type { Delivery, Seq } from "../../protocol/index.ts";
+import type { LogView } from "./log-view.ts";
+
+/** A position that advances. Each call of `next` gives what follows, without hole and without duplicate. */
+export class Cursor {
+  readonly #view: LogView;
+  #afterSeq: Seq;
+  /** Output bytes up to the position; undefined when it began at a place already evicted. */
+  #offset: number | undefined;
+
+  constructor(view: LogView, afterSeq: Seq = 0) {
+    this.#view = view;
+    this.#afterSeq = afterSeq;
+    this.#offset = view.offsetAfter(afterSeq);
+  }
+
+  /** The seq of the last delivery. */
+  get afterSeq(): Seq {
+    return this.#afterSeq;
+  }
+
+  /** The next delivery; undefined or `loading` when a wake must be awaited. */
+  next(): Delivery | "loading" | undefined {
+    const delivery = this.#view.next(this.#afterSeq);
+    if (delivery === undefined || delivery === "loading") return delivery;
+    if (delivery.type !== "gap") {
+      this.#afterSeq = delivery.seq;
+      if (delivery.type === "output" && this.#offset !== undefined) this.#offset += delivery.chunk.length;
+      return delivery;
+    }
+    const before = this.#offset;
+    this.#afterSeq = delivery.lastSeq;
+    this.#offset = this.#view.offsetAfter(delivery.lastSeq);
+    if (before === undefined || this.#offset === undefined) return delivery;
+    return Object.freeze({ ...delivery, bytes: this.#offset - before });
+  }
+}

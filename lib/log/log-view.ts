@@ -1,0 +1,34 @@
+// The reading side of a log. Whoever reads, near or far, live or late, holds a number and calls `next`.
+import type { Delivery, ExitedEvent, Seq } from "../../protocol/index.ts";
+import type { ExecwireError } from "../errors.ts";
+
+/** A position that keeps what follows it from being evicted, as long as its owner shows signs of life. */
+export interface Hold {
+  /** Says that the position moved, or that the owner is alive though it cannot move yet. */
+  renew(): void;
+  release(): void;
+}
+
+/** A log as its readers see it; written by an actor (local) or by the wire (replica). */
+export interface LogView {
+  /** The oldest event still retained. */
+  readonly firstSeq: Seq;
+  /** The newest event; 0 when there is none. */
+  readonly headSeq: Seq;
+  readonly exited: ExitedEvent | undefined;
+  /** True once nothing can follow. */
+  readonly closed: boolean;
+  /** Why this log will never be closed: the start failed, or the link gave up. Readers get it after the last event. */
+  readonly failure: ExecwireError | undefined;
+  /**
+   * THE read primitive: the event `afterSeq + 1`; the exact gap, where it is lost; `loading`, where it exists elsewhere
+   * and a wake will follow; undefined, where there is nothing yet.
+   */
+  next(afterSeq: Seq): Delivery | "loading" | undefined;
+  /** Output bytes printed up to and including `seq`, where still known. */
+  offsetAfter(seq: Seq): number | undefined;
+  /** Calls `wake` after each append or failure. It carries no data: ask `next`. Returns the way to stop. */
+  onAppend(wake: () => void): () => void;
+  /** Keeps what follows `position()` until released or taken for gone; the writer pauses instead of evicting it. */
+  hold(position: () => Seq): Hold;
+}

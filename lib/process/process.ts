@@ -1,0 +1,128 @@
+// THE process, as everyone sees it: a log to read and a port to command. Local and remote are this same class; they
+// differ only in who writes the log and where the port leads.
+import type { Observable } from "rxjs";
+import { filter } from "rxjs";
+import type {
+  ClosedEvent,
+  Delivery,
+  DeliveryMode,
+  ExitedEvent,
+  GapNotice,
+  OutputEvent,
+  ProcessInfo,
+  ReadOptions,
+  Seq,
+  SignalName,
+  TerminalSize,
+} from "../../protocol/index.ts";
+import { awaitEvent } from "../log/await-event.ts";
+import { type ReportError, reportToConsole } from "../log/guarded-observable.ts";
+import { DeliveryIterator } from "../log/iterate.ts";
+import type { LogView } from "../log/log-view.ts";
+import { observe } from "../log/observe.ts";
+import type { ProcessPort, SignalOptions, TerminateOptions, WriteOptions } from "./port.ts";
+
+/** Where to begin reading. */
+export interface EventsOptions {
+  /** Deliver what follows this seq. Default 0: everything retained. */
+  readonly afterSeq?: Seq;
+}
+
+/** How to pull. */
+export interface IterateOptions extends EventsOptions {
+  /** What happens when the consumer falls behind: `gap` tells it what it lost; `lossless` holds the child back. */
+  readonly delivery?: DeliveryMode;
+}
+
+/** What a process is made of. */
+export interface ProcessParts {
+  /** The state of the moment, asked anew each time. */
+  readonly info: () => ProcessInfo;
+  readonly log: LogView;
+  readonly port: ProcessPort;
+  /** For whoever iterates without saying: `lossless` for who started the process, `gap` for viewers. */
+  readonly delivery: DeliveryMode;
+  /** Told what a subscriber throws. Default: the console. */
+  readonly onSubscriberError?: ReportError;
+}
+
+/** A supervised process. */
+export class Process implements ProcessPort {
+  readonly id: string;
+  /** One life of the id; a uuid. */
+  readonly incarnation: string;
+  /** All output, with a gap wherever output was lost. Replays what is retained; completes after `closed`. */
+  readonly output$: Observable<OutputEvent | GapNotice>;
+  /** The exit, now or later; then completes. Output may still follow it. */
+  readonly exit$: Observable<ExitedEvent>;
+  /** The end, now or later; then completes. */
+  readonly closed$: Observable<ClosedEvent>;
+  readonly #parts: ProcessParts;
+
+  constructor(parts: ProcessParts) {
+    const { processId, incarnation } = parts.info();
+    this.id = processId;
+    this.incarnation = incarnation;
+    this.#parts = parts;
+    this.output$ = this.events().pipe(filter((event) => event.type === "output" || event.type === "gap"));
+    const { log, onSubscriberError } = parts;
+    this.exit$ = awaitEvent(log, (view) => view.exited, onSubscriberError);
+    this.closed$ = awaitEvent(log, closedEvent, onSubscriberError);
+  }
+
+  /** The state of the moment. */
+  get info(): ProcessInfo {
+    return this.#parts.info();
+  }
+
+  /**
+   * Replays what is retained after `afterSeq`, then follows live; completes after `closed`. A lost range is delivered as
+   * a gap. Fails with START_CANCELLED, SPAWN_FAILED or a lost connection, where no end will ever be known.
+   */
+  events(options: EventsOptions = {}): Observable<Delivery> {
+    return observe(this.#parts.log, options.afterSeq, this.#parts.onSubscriberError);
+  }
+
+  /** The same, pulled: the log waits for the consumer, and with `lossless` the child does too. */
+  iterate(options: IterateOptions = {}): DeliveryIterator {
+    return new DeliveryIterator(this.#parts.log, options.afterSeq, options.delivery ?? this.#parts.delivery);
+  }
+
+  [Symbol.asyncIterator](): DeliveryIterator {
+    return this.iterate();
+  }
+
+  read(options?: ReadOptions) {
+    return this.#parts.port.read(options);
+  }
+
+  write(chunk: Uint8Array | string, options?: WriteOptions) {
+    return this.#parts.port.write(chunk, options);
+  }
+
+  closeStdin() {
+    return this.#parts.port.closeStdin();
+  }
+
+  signal(signal: SignalName, options?: SignalOptions) {
+    return this.#parts.port.signal(signal, options);
+  }
+
+  resize(size: TerminalSize) {
+    return this.#parts.port.resize(size);
+  }
+
+  terminate(options?: TerminateOptions) {
+    return this.#parts.port.terminate(options);
+  }
+
+  /** Terminates the process with its whole tree and resolves when it is closed. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.terminate({ scope: "tree" });
+    await new Promise<void>((resolve) => this.closed$.subscribe({ complete: resolve, error: () => resolve() }));
+  }
+}
+
+function closedEvent(log: LogView): ClosedEvent | undefined {
+  return log.closed ? (log.next(log.headSeq - 1) as ClosedEvent) : undefined;
+}

@@ -1,0 +1,109 @@
+// Output as text. One streaming decoder per stream, so that a character split over two chunks, or over a stdout and a
+// stderr chunk that came between, decodes as one.
+import { concat, concatMap, defer, from, type Observable } from "rxjs";
+import type { GapNotice, OutputEvent, StreamName } from "../../protocol/index.ts";
+import { ExecwireError } from "../errors.ts";
+import type { Process } from "./process.ts";
+
+/** Which output, decoded how, and what stands for a loss. */
+export interface TextOptions {
+  /** Only this stream. Default: all, in the order of their seqs. */
+  readonly stream?: StreamName;
+  /** A label that `TextDecoder` knows. Default utf-8; what does not decode becomes U+FFFD. */
+  readonly encoding?: string;
+  /** At lost output: `error` (default) fails with OUTPUT_LOST; a function gives the text to put in its place. */
+  readonly onGap?: "error" | ((gap: GapNotice) => string);
+}
+
+/** How to cut lines. */
+export interface LinesOptions extends TextOptions {
+  /** Longer lines are cut into pieces of this many characters, so that a flood without newline stays bounded. Default 1 Mi. */
+  readonly maxLength?: number;
+}
+
+/** One line of output, without its line end. */
+export interface Line {
+  readonly stream: StreamName;
+  readonly text: string;
+}
+
+/** The output as pieces of text, as they come; replays what is retained. Concatenated they are the whole. */
+export function text(process: Process, options: TextOptions = {}): Observable<string> {
+  return pieces(process, options).pipe(concatMap((piece) => (piece.text === "" ? [] : [piece.text])));
+}
+
+/** The output line by line. A line ends with \n or \r\n; a last line without an end is delivered at the end. */
+export function lines(process: Process, options: LinesOptions = {}): Observable<Line> {
+  const maxLength = options.maxLength ?? 1024 * 1024;
+  return defer(() => {
+    const open = new Map<StreamName, string>();
+    const cut = ({ stream, text: piece }: Line): Line[] => {
+      const parts = ((open.get(stream) ?? "") + piece).split("\n");
+      let rest = parts.pop() ?? "";
+      const found = parts.flatMap((line) => chop(line.endsWith("\r") ? line.slice(0, -1) : line, maxLength));
+      if (rest.length >= maxLength) {
+        const chopped = chop(rest, maxLength);
+        rest = chopped.pop() ?? "";
+        found.push(...chopped);
+      }
+      open.set(stream, rest);
+      return found.map((line) => ({ stream, text: line }));
+    };
+    const leftovers = defer(() =>
+      from([...open].filter(([, rest]) => rest !== "").map(([stream, rest]) => ({ stream, text: rest }))),
+    );
+    return concat(pieces(process, options).pipe(concatMap(cut)), leftovers);
+  });
+}
+
+/** Node declares TextDecoder as a value only. */
+type Decoder = InstanceType<typeof TextDecoder>;
+
+/** Decoded chunks with their stream, and the decoders' remainders at the end. */
+function pieces(process: Process, { stream, encoding, onGap = "error" }: TextOptions): Observable<Line> {
+  return defer(() => {
+    const decoders = new Map<StreamName, Decoder>();
+    const decode = (event: OutputEvent | GapNotice): Line[] => {
+      if (event.type === "gap") {
+        if (onGap === "error") throw lostOutput(process.id, event);
+        // Half a character before the gap must not be completed by what follows it.
+        const cut = flush(decoders);
+        decoders.clear();
+        return [...cut, { stream: stream ?? "stdout", text: onGap(event) }];
+      }
+      if (stream && event.stream !== stream) return [];
+      let decoder = decoders.get(event.stream);
+      if (!decoder) {
+        decoder = new TextDecoder(encoding);
+        decoders.set(event.stream, decoder);
+      }
+      return [{ stream: event.stream, text: decoder.decode(event.chunk, { stream: true }) }];
+    };
+    return concat(
+      process.output$.pipe(concatMap(decode)),
+      defer(() => from(flush(decoders))),
+    );
+  });
+}
+
+function flush(decoders: Map<StreamName, Decoder>): Line[] {
+  return [...decoders].map(([stream, decoder]) => ({ stream, text: decoder.decode() }));
+}
+
+function chop(line: string, maxLength: number): string[] {
+  if (line.length <= maxLength) return [line];
+  const parts: string[] = [];
+  for (let start = 0; start < line.length; start += maxLength) parts.push(line.slice(start, start + maxLength));
+  return parts;
+}
+
+function lostOutput(processId: string, gap: GapNotice): ExecwireError {
+  const what = `events ${gap.firstSeq} to ${gap.lastSeq} of process ${processId} are no longer retained`;
+  return new ExecwireError(
+    "OUTPUT_LOST",
+    `${what}; say what to do with \`onGap\`, or read from the start with \`lossless\``,
+    {
+      data: { firstSeq: gap.firstSeq, lastSeq: gap.lastSeq },
+    },
+  );
+}

@@ -1,0 +1,76 @@
+// What an actor knows of its child: events out, bytes in, and the few things one can do to it. How it was spawned
+// (posix_spawn, child_process, node-pty) ends behind this interface.
+import type { Observable } from "rxjs";
+import type { KillScope, SignalName, StreamName, TerminalSize } from "../../protocol/index.ts";
+
+/** How a child ended, in the terms of wait(2): one of the two is null. */
+export interface ExitStatus {
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+}
+
+/** What a child does. `ended` comes once per stream, `exited` once; output of a grandchild may follow `exited`. */
+export type ChildEvent =
+  | { readonly type: "output"; readonly stream: StreamName; readonly chunk: Uint8Array }
+  | { readonly type: "ended"; readonly stream: StreamName }
+  | ({ readonly type: "exited" } & ExitStatus);
+
+/** The writing end of a child's stdin. One write at a time: the next begins after `done`. */
+export interface ChildStdin {
+  /** Calls `done` once the kernel took all bytes, or with the reason why it will not. */
+  write(chunk: Uint8Array, done: (error?: Error) => void): void;
+  /** Ends the input; the writes before it arrive first. */
+  end(): void;
+}
+
+/** A running child. */
+export interface Child {
+  readonly pid: number;
+  readonly streams: readonly StreamName[];
+  /**
+   * Everything the child does; completes after the exit and the end of every stream. Reading starts with the (one)
+   * subscription, so nothing is lost before it. What the child itself printed comes before `exited`, unless paused.
+   */
+  readonly events$: Observable<ChildEvent>;
+  readonly stdin: ChildStdin | undefined;
+  /** Stops reading; the child blocks once the kernel's buffer is full. */
+  pause(): void;
+  resume(): void;
+  /** Sends a signal. Safe at any time: pid and group stay reserved until `release`. Throws when nobody could be signalled for lack of rights. */
+  kill(signal: SignalName, scope: KillScope): void;
+  /** Whether anybody in scope is left, zombies aside. False where that cannot be known. */
+  hasSurvivors(scope: KillScope): boolean;
+  resize(size: TerminalSize): void;
+  /** Closes the input at once, for when there is nobody to read it any more. */
+  closeStdin(): void;
+  /** Lets go of the pid and every descriptor. The streams end here if they had not. */
+  release(): void;
+}
+
+/** A terminal to be made. */
+export interface TtyLaunch extends TerminalSize {
+  readonly echo: boolean;
+  readonly raw: boolean;
+}
+
+/** All that a spawn needs, resolved: nothing is looked up or defaulted below this line. */
+export interface Launch {
+  /** Absolute path of the program. */
+  readonly file: string;
+  /** What the program sees, its own name first. */
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly tty: TtyLaunch | undefined;
+  readonly pipeStdin: boolean;
+  readonly merge: boolean;
+  readonly inheritFds: readonly number[];
+}
+
+/** Makes children. */
+export interface Spawner {
+  /** Resolves once the program was executed; rejects with SPAWN_FAILED or UNSUPPORTED, leaving nothing behind. */
+  spawn(launch: Launch): Promise<Child>;
+  /** Lets go of what the spawner itself holds. Its children are not touched. */
+  close(): void;
+}

@@ -1,0 +1,90 @@
+// Reads one descriptor to its end. Node's stream does the polling; the bytes go through one buffer shared by all readers
+// (each read is handed over before the next begins), so a read costs one copy and no allocation in between.
+import { readSync } from "node:fs";
+import type { Socket } from "node:net";
+import { copyChunk } from "./child-io.ts";
+
+/** What Node needs to read into a buffer of ours; the types of Node know it for sockets only, terminals take it too. */
+export interface OnRead {
+  readonly buffer: Uint8Array;
+  readonly callback: (bytes: number, buffer: Uint8Array) => boolean;
+}
+
+/** Makes a Node stream on the descriptor that reads as `onread` says. */
+export type OpenStream = (fd: number, onread: OnRead) => Socket;
+
+/** A descriptor being read. */
+export class FdReader {
+  readonly fd: number;
+  readonly #stream: Socket;
+  readonly #buffer: Uint8Array;
+  readonly #onChunk: (chunk: Uint8Array) => void;
+  readonly #onEnd: () => void;
+  #ended = false;
+
+  constructor(
+    fd: number,
+    open: OpenStream,
+    buffer: Uint8Array,
+    onChunk: (chunk: Uint8Array) => void,
+    onEnd: () => void,
+  ) {
+    this.fd = fd;
+    this.#buffer = buffer;
+    this.#onChunk = onChunk;
+    this.#onEnd = onEnd;
+    const callback = (bytes: number) => {
+      onChunk(copyChunk(buffer, bytes));
+      return true;
+    };
+    this.#stream = open(fd, { buffer, callback });
+    // libuv takes a hangup after a partial read for the end (libuv#4992, in every Node up to 24) while the kernel may
+    // hold more: what is left is read here, before the stream closes the descriptor.
+    this.#stream.on("end", () => this.drain(Number.POSITIVE_INFINITY));
+    // EIO is how a terminal ends; any other error ends the stream as well, and `close` follows each of them.
+    this.#stream.on("error", () => undefined);
+    this.#stream.on("close", () => this.#end());
+    this.#stream.resume();
+  }
+
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  pause(): void {
+    if (!this.#ended) this.#stream.pause();
+  }
+
+  resume(): void {
+    if (!this.#ended) this.#stream.resume();
+  }
+
+  /** Reads what the kernel holds now, up to about `limit` bytes. True when the end was met. */
+  drain(limit: number): boolean {
+    for (let total = 0; !this.#ended && total < limit; ) {
+      let bytes: number;
+      try {
+        bytes = readSync(this.fd, this.#buffer, 0, this.#buffer.length, null);
+      } catch (error) {
+        // EAGAIN: nothing now. EIO: the last holder of a terminal is gone.
+        return (error as NodeJS.ErrnoException).code !== "EAGAIN";
+      }
+      if (bytes === 0) return true;
+      total += bytes;
+      this.#onChunk(copyChunk(this.#buffer, bytes));
+    }
+    return this.#ended;
+  }
+
+  /** Closes the descriptor. Reports the end if it was not met before. */
+  destroy(): void {
+    this.#stream.destroy();
+    this.#end();
+  }
+
+  #end(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#onEnd();
+  }
+}

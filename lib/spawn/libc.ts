@@ -1,0 +1,216 @@
+// The C library through koffi: the calls that Node does not offer. Nothing here decides anything; each function says
+// what it wraps. koffi keeps names of types per process, so all types here are anonymous.
+import { constants } from "node:os";
+import koffi from "koffi";
+import type { TerminalSize } from "../../protocol/index.ts";
+import type { ExitStatus } from "./child.ts";
+import { signalName } from "./signals.ts";
+
+/** A call that failed, with the number and name of its reason. */
+export class ErrnoError extends Error {
+  readonly errno: number;
+  readonly code: string;
+
+  constructor(call: string, errno: number) {
+    const code = Object.entries(constants.errno).find(([, number]) => number === errno)?.[0] ?? `errno ${errno}`;
+    super(`${call}: ${code}`);
+    this.errno = errno;
+    this.code = code;
+  }
+}
+
+/** A spawn in the terms of posix_spawn: what to do in the child before the program runs. */
+export interface SpawnRequest {
+  readonly file: string;
+  readonly argv: readonly string[];
+  readonly env: readonly string[];
+  readonly cwd: string;
+  /** Opened as descriptor 0 of the child: /dev/null, or the terminal, which becomes the controlling one. */
+  readonly stdin: string | number;
+  /** Descriptor of this process that becomes the child's 1 and 2; with `stdin` a terminal both are copies of 0. */
+  readonly stdout: number;
+  readonly stderr: number;
+  readonly inheritFds: readonly number[];
+}
+
+// <spawn.h>, <fcntl.h>, <sys/wait.h>, <sys/prctl.h>, <asm/ioctls.h> of Linux; equal on all its architectures that Node supports,
+// but for the two ioctls on powerpc, which are not used there (tcsetattr and TIOCSWINSZ have other numbers only on it).
+const SETSIGDEF = 0x04;
+const SETSIGMASK = 0x08;
+const SETSID = 0x80;
+const O_RDWR = 2;
+const O_NOCTTY = 0o400;
+const O_NONBLOCK = 0o4000;
+const O_CLOEXEC = 0o2000000;
+const F_SETPIPE_SZ = 1031;
+const F_SETFD = 2;
+const FD_CLOEXEC = 1;
+const TIOCSWINSZ = 0x5414;
+const PR_SET_CHILD_SUBREAPER = 36;
+const P_PID = 1;
+const WNOHANG = 1;
+const WEXITED = 4;
+const WNOWAIT = 0x01000000;
+const CLD_EXITED = 1;
+const TCSANOW = 0;
+const ECHO_FLAGS = 0o10 | 0o20 | 0o40 | 0o100; // ECHO ECHOE ECHOK ECHONL
+const IUTF8 = 0o40000;
+
+/** The bound calls. Throws where the C library lacks one; the caller then uses the portable providers. */
+export class Libc {
+  readonly #c = bind();
+  readonly #attributes = this.#makeAttributes();
+  readonly #info = Buffer.alloc(128);
+
+  /** pipe2(2): read end and write end, closed on exec. */
+  pipe(): readonly [number, number] {
+    const fds = new Int32Array(2);
+    this.#check("pipe2", this.#c.pipe2(fds, O_CLOEXEC));
+    return [fds[0] as number, fds[1] as number];
+  }
+
+  /** posix_openpt(3) and friends: a new terminal's master, non-blocking, and the path of its other side. */
+  openTerminal(): { readonly master: number; readonly path: string } {
+    const master = this.#check("posix_openpt", this.#c.openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK));
+    this.#check("grantpt", this.#c.grantpt(master));
+    this.#check("unlockpt", this.#c.unlockpt(master));
+    const name = Buffer.alloc(64);
+    this.#check("ptsname_r", -this.#c.ptsname(master, name, name.length));
+    return { master, path: name.toString("latin1", 0, name.indexOf(0)) };
+  }
+
+  /** Sets the size of a terminal; the foreground group gets SIGWINCH. */
+  setSize(fd: number, { rows, cols }: TerminalSize): void {
+    const size = Buffer.from(Uint16Array.of(rows, cols, 0, 0).buffer);
+    this.#check("ioctl(TIOCSWINSZ)", this.#c.ioctl(fd, TIOCSWINSZ, size));
+  }
+
+  /** Presets a terminal before its program runs: UTF-8 editing, and no echo or no line discipline on request. */
+  presetTerminal(fd: number, { echo, raw }: { readonly echo: boolean; readonly raw: boolean }): void {
+    const termios = Buffer.alloc(128);
+    this.#check("tcgetattr", this.#c.tcgetattr(fd, termios));
+    const flags = new Uint32Array(termios.buffer, termios.byteOffset, 4); // c_iflag, c_oflag, c_cflag, c_lflag
+    flags[0] = (flags[0] as number) | IUTF8;
+    if (raw) this.#c.cfmakeraw(termios);
+    if (!echo) flags[3] = (flags[3] as number) & ~ECHO_FLAGS;
+    this.#check("tcsetattr", this.#c.tcsetattr(fd, TCSANOW, termios));
+  }
+
+  /** fcntl(F_SETPIPE_SZ): whether the kernel granted it. */
+  growPipe(fd: number, bytes: number): boolean {
+    return this.#c.fcntl(fd, F_SETPIPE_SZ, bytes) >= 0;
+  }
+
+  /** Keeps a descriptor out of every program executed from now on. */
+  setCloseOnExec(fd: number): void {
+    this.#check("fcntl(F_SETFD)", this.#c.fcntl(fd, F_SETFD, FD_CLOEXEC));
+  }
+
+  /** prctl(PR_SET_CHILD_SUBREAPER): orphaned descendants become children of this process instead of init's. */
+  becomeSubreaper(): void {
+    this.#check("prctl", this.#c.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0));
+  }
+
+  /** The exit of a child of ours, if it ended. It stays a zombie, so its pid, group and session cannot be reused. */
+  peekExit(pid: number): ExitStatus | undefined {
+    const info = this.#info.fill(0);
+    if (this.#c.waitid(P_PID, pid, info, WEXITED | WNOHANG | WNOWAIT) !== 0 || info.readInt32LE(SI_PID) !== pid)
+      return undefined;
+    const status = info.readInt32LE(SI_PID + 8);
+    return info.readInt32LE(8) === CLD_EXITED
+      ? { exitCode: status, signal: null }
+      : { exitCode: null, signal: signalName(status) };
+  }
+
+  /** Ends the zombie of a child that exited; does nothing for one that lives. */
+  reap(pid: number): void {
+    this.#c.waitid(P_PID, pid, this.#info, WEXITED | WNOHANG);
+  }
+
+  /**
+   * posix_spawn(3) on a worker thread, so that a hung file system blocks no event loop. The child leads a new session
+   * with default signal dispositions and an empty mask, and holds nothing but what the request names.
+   */
+  spawn(request: SpawnRequest): Promise<number> {
+    const actions = Buffer.alloc(128);
+    this.#c.actionsInit(actions);
+    this.#fillActions(actions, request);
+    const pid = new Int32Array(1);
+    return new Promise((resolve, reject) => {
+      const done = (error: unknown, errno: number) => {
+        this.#c.actionsDestroy(actions);
+        if (error || errno !== 0) reject(error ?? new ErrnoError("posix_spawn", errno));
+        else resolve(pid[0] as number);
+      };
+      const { file, argv, env } = request;
+      this.#c.spawn.async(pid, file, actions, this.#attributes, [...argv, null], [...env, null], done);
+    });
+  }
+
+  #fillActions(actions: Buffer, { cwd, stdin, stdout, stderr, inheritFds }: SpawnRequest): void {
+    this.#c.addChdir(actions, cwd);
+    if (typeof stdin === "string") this.#c.addOpen(actions, 0, stdin, stdin === "/dev/null" ? 0 : O_RDWR, 0);
+    else this.#c.addDup2(actions, stdin, 0);
+    this.#c.addDup2(actions, stdout, 1);
+    this.#c.addDup2(actions, stderr, 2);
+    const kept = new Set(inheritFds);
+    const end = Math.max(2, ...kept) + 1;
+    for (let fd = 3; fd < end; fd += 1) {
+      // A descriptor copied onto itself loses its close-on-exec flag (POSIX.1-2024, glibc 2.29).
+      if (kept.has(fd)) this.#c.addDup2(actions, fd, fd);
+      else this.#c.addClose(actions, fd);
+    }
+    this.#c.addCloseFrom(actions, end);
+  }
+
+  #makeAttributes(): Buffer {
+    const attributes = Buffer.alloc(512);
+    this.#c.attrInit(attributes);
+    // Every signal back to its default: Node ignores SIGPIPE, and a child that inherits this never ends in `yes | head -1`.
+    this.#c.attrSigDefault(attributes, Buffer.alloc(128, 0xff));
+    this.#c.attrSigMask(attributes, Buffer.alloc(128));
+    this.#c.attrFlags(attributes, SETSIGDEF | SETSIGMASK | SETSID);
+    return attributes;
+  }
+
+  #check(call: string, result: number): number {
+    if (result < 0) throw new ErrnoError(call, koffi.errno());
+    return result;
+  }
+}
+
+/** Offset of si_pid in siginfo_t: the union is aligned to a pointer. */
+const SI_PID = koffi.sizeof("void *") === 8 ? 16 : 12;
+
+function bind() {
+  const c = koffi.load(null);
+  const f = (prototype: string) => c.func(prototype);
+  return {
+    pipe2: f("int pipe2(_Out_ int *fds, int flags)"),
+    fcntl: f("int fcntl(int fd, int command, int argument)"),
+    ioctl: f("int ioctl(int fd, unsigned long request, void *argument)"),
+    prctl: f("int prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d)"),
+    waitid: f("int waitid(int type, int id, void *info, int options)"),
+    openpt: f("int posix_openpt(int flags)"),
+    grantpt: f("int grantpt(int fd)"),
+    unlockpt: f("int unlockpt(int fd)"),
+    ptsname: f("int ptsname_r(int fd, void *name, size_t size)"),
+    tcgetattr: f("int tcgetattr(int fd, void *termios)"),
+    tcsetattr: f("int tcsetattr(int fd, int when, void *termios)"),
+    cfmakeraw: f("void cfmakeraw(void *termios)"),
+    spawn: f(
+      "int posix_spawn(_Out_ int *pid, const char *file, void *actions, void *attributes, const char **argv, const char **envp)",
+    ),
+    actionsInit: f("int posix_spawn_file_actions_init(void *actions)"),
+    actionsDestroy: f("int posix_spawn_file_actions_destroy(void *actions)"),
+    addChdir: f("int posix_spawn_file_actions_addchdir_np(void *actions, const char *path)"),
+    addOpen: f("int posix_spawn_file_actions_addopen(void *actions, int fd, const char *path, int flags, int mode)"),
+    addDup2: f("int posix_spawn_file_actions_adddup2(void *actions, int from, int to)"),
+    addClose: f("int posix_spawn_file_actions_addclose(void *actions, int fd)"),
+    addCloseFrom: f("int posix_spawn_file_actions_addclosefrom_np(void *actions, int from)"),
+    attrInit: f("int posix_spawnattr_init(void *attributes)"),
+    attrFlags: f("int posix_spawnattr_setflags(void *attributes, short flags)"),
+    attrSigDefault: f("int posix_spawnattr_setsigdefault(void *attributes, void *set)"),
+    attrSigMask: f("int posix_spawnattr_setsigmask(void *attributes, void *set)"),
+  };
+}

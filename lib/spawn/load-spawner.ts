@@ -1,0 +1,33 @@
+// Chooses how children are spawned on this machine.
+import { isMainThread } from "node:worker_threads";
+import { ExecwireError } from "../errors.ts";
+import type { Spawner } from "./child.ts";
+import { PortableSpawner } from "./portable-spawner.ts";
+
+/** `auto`: posix where it works, else portable. `posix` insists on it. `portable`: child_process and node-pty. */
+export type SpawnerName = "auto" | "posix" | "portable";
+
+/** How to spawn. */
+export interface SpawnerOptions {
+  readonly spawner: SpawnerName;
+  readonly subreaper: boolean;
+}
+
+/** Loads a spawner. Rejects with UNSUPPORTED in a worker thread, which gets no SIGCHLD, and where `posix` cannot work. */
+export async function loadSpawner({ spawner, subreaper }: SpawnerOptions): Promise<Spawner> {
+  if (!isMainThread) {
+    throw new ExecwireError(
+      "UNSUPPORTED",
+      "processes can only be supervised from the main thread: a worker is not told of their exits",
+    );
+  }
+  if (spawner === "portable") return new PortableSpawner();
+  try {
+    if (process.platform !== "linux") throw new Error(`posix_spawn is used on Linux only, this is ${process.platform}`);
+    const [{ Libc }, { PosixSpawner }] = await Promise.all([import("./libc.ts"), import("./posix-spawner.ts")]);
+    return new PosixSpawner(new Libc(), { subreaper });
+  } catch (cause) {
+    if (spawner === "auto") return new PortableSpawner();
+    throw new ExecwireError("UNSUPPORTED", `posix_spawn cannot be used here: ${String(cause)}`, { cause });
+  }
+}

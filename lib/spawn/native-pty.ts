@@ -1,0 +1,32 @@
+// node-pty's native binding, used without node-pty's own reading, which loses the end of the output of one run in five
+// (node-pty#85, #726). Its exact version is pinned, since this interface is not a public one.
+import { createRequire } from "node:module";
+import { dirname, resolve } from "node:path";
+
+/** What we use of the binding. */
+export interface NativePty {
+  fork(
+    file: string,
+    args: readonly string[],
+    env: readonly string[],
+    cwd: string,
+    cols: number,
+    rows: number,
+    onExit: (code: number, signal: number) => void,
+  ): { readonly fd: number; readonly pid: number; readonly pty: string };
+  resize(fd: number, cols: number, rows: number): void;
+}
+
+/** Loads the addon when the first terminal is wanted, so that a host without it can still use pipes. */
+export async function loadNativePty(): Promise<NativePty> {
+  const require = createRequire(import.meta.url);
+  const utils = require("node-pty/lib/utils.js");
+  const { dir, module } = utils.loadNativeModule("pty");
+  const helper = resolve(dirname(require.resolve("node-pty/lib/utils.js")), dir, "spawn-helper");
+  return {
+    fork: (file, args, env, cwd, cols, rows, onExit) =>
+      // uid and gid -1: ours. utf8: the terminal erases whole characters.
+      module.fork(file, args, env, cwd, cols, rows, -1, -1, true, helper, onExit),
+    resize: (fd, cols, rows) => module.resize(fd, cols, rows),
+  };
+}

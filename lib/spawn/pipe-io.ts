@@ -1,0 +1,130 @@
+// A child on pipes: stdout and stderr (or both on one), and stdin when it was asked for.
+import { fstatSync } from "node:fs";
+import { Socket } from "node:net";
+import type { StreamName } from "../../protocol/index.ts";
+import type { ChildStdin } from "./child.ts";
+import { type ChildIo, type IoSink, READ_BYTES } from "./child-io.ts";
+import { FdReader, type OnRead } from "./fd-reader.ts";
+
+/** Our ends of the pipes. */
+export interface PipeEnds {
+  readonly stdin: number | undefined;
+  readonly stdout: number;
+  /** Undefined when merged into stdout. */
+  readonly stderr: number | undefined;
+}
+
+/** Enlarges the pipes that turn out to be busy, as far as a common allowance goes. */
+export interface PipeGrower {
+  /** Asks for a larger pipe; true when granted. */
+  grow(fd: number): boolean;
+  /** Gives back what was granted for one pipe. */
+  shrink(): void;
+}
+
+/** A stream is busy, and worth a larger pipe, after this many bytes. */
+const BUSY_BYTES = 1024 * 1024;
+
+/** Reads two pipes and writes one. */
+export class PipeIo implements ChildIo {
+  readonly streams: readonly StreamName[];
+  readonly stdin: PipeStdin | undefined;
+  readonly files: ReadonlySet<string>;
+  readonly #ends: PipeEnds;
+  readonly #buffer: Uint8Array;
+  readonly #grower: PipeGrower;
+  #readers: FdReader[] = [];
+  #paused = false;
+
+  constructor(ends: PipeEnds, buffer: Uint8Array, grower: PipeGrower) {
+    this.#ends = ends;
+    this.#buffer = buffer;
+    this.#grower = grower;
+    this.streams = ends.stderr === undefined ? ["stdout"] : ["stdout", "stderr"];
+    this.stdin = ends.stdin === undefined ? undefined : new PipeStdin(ends.stdin);
+    this.files = new Set(
+      [ends.stdout, ends.stderr, ends.stdin].flatMap((fd) => (fd === undefined ? [] : pipeName(fd))),
+    );
+  }
+
+  start(sink: IoSink): void {
+    const { stdout, stderr } = this.#ends;
+    this.#readers = [this.#read(stdout, "stdout", sink)];
+    if (stderr !== undefined) this.#readers.push(this.#read(stderr, "stderr", sink));
+  }
+
+  pause(): void {
+    this.#paused = true;
+    for (const reader of this.#readers) reader.pause();
+  }
+
+  resume(): void {
+    this.#paused = false;
+    for (const reader of this.#readers) reader.resume();
+  }
+
+  resize(): void {}
+
+  exited(): void {
+    this.closeStdin();
+    // The child's own output is in the pipes by now. The bound keeps a grandchild that floods them from holding us here.
+    if (!this.#paused) for (const reader of this.#readers) reader.drain(4 * READ_BYTES);
+  }
+
+  closeStdin(): void {
+    this.stdin?.destroy();
+  }
+
+  release(): void {
+    this.closeStdin();
+    for (const reader of this.#readers) reader.destroy();
+  }
+
+  #read(fd: number, stream: StreamName, sink: IoSink): FdReader {
+    let quietBytes = BUSY_BYTES;
+    let grown = false;
+    const onChunk = (chunk: Uint8Array) => {
+      if (quietBytes > 0) {
+        quietBytes -= chunk.length;
+        if (quietBytes <= 0) grown = this.#grower.grow(fd);
+      }
+      sink.output(stream, chunk);
+    };
+    const onEnd = () => {
+      if (grown) this.#grower.shrink();
+      sink.ended(stream);
+    };
+    return new FdReader(fd, openPipe, this.#buffer, onChunk, onEnd);
+  }
+}
+
+/** The writing end of a pipe. */
+class PipeStdin implements ChildStdin {
+  readonly #socket: Socket;
+
+  constructor(fd: number) {
+    this.#socket = new Socket({ fd, readable: false, writable: true });
+    // A child that closed its stdin: the callback of the write says so, this event says it again.
+    this.#socket.on("error", () => undefined);
+  }
+
+  write(chunk: Uint8Array, done: (error?: Error) => void): void {
+    this.#socket.write(chunk, (error) => done(error ?? undefined));
+  }
+
+  end(): void {
+    this.#socket.end();
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+}
+
+function openPipe(fd: number, onread: OnRead): Socket {
+  return new Socket({ fd, readable: true, writable: false, onread } as never);
+}
+
+function pipeName(fd: number): string {
+  return `pipe:[${fstatSync(fd).ino}]`;
+}

@@ -1,0 +1,145 @@
+// Spawns with child_process and node-pty: where posix_spawn through koffi is not to be had (macOS, Windows, a Linux without
+// the prebuilt library). Not tested outside Linux. What it cannot do it refuses. Known differences: pipes are socketpairs
+// (`> /dev/stderr` fails in the child), the cost grows with our memory, and a pid is free at once when its child ends.
+import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync } from "node:fs";
+import { ExecwireError } from "../errors.ts";
+import type { Child, Launch, Spawner } from "./child.ts";
+import { READ_BYTES } from "./child-io.ts";
+import { Killer } from "./kill-scope.ts";
+import { loadNativePty, type NativePty } from "./native-pty.ts";
+import { signalName } from "./signals.ts";
+import { SocketIo } from "./socket-io.ts";
+import { explainFailure, inspect, spawnFailed } from "./spawn-error.ts";
+import { type ExitSource, SpawnedChild } from "./spawned-child.ts";
+import { openSlave, TtyIo } from "./tty-io.ts";
+
+/** Spawns children of this program, with what Node and node-pty offer. */
+export class PortableSpawner implements Spawner {
+  readonly #buffer = new Uint8Array(READ_BYTES);
+  #native: NativePty | undefined;
+
+  async spawn(launch: Launch): Promise<Child> {
+    // Node and node-pty report a missing directory as a missing program, or not at all: look first.
+    const problem = process.platform === "win32" ? undefined : await inspect(launch);
+    if (problem) throw problem;
+    return launch.tty ? this.#spawnTty(launch) : this.#spawnPipes(launch);
+  }
+
+  close(): void {}
+
+  async #spawnPipes(launch: Launch): Promise<Child> {
+    if (launch.inheritFds.length > 0) throw unsupported("inheritFds");
+    const { file, argv } = launch.merge ? mergeStreams(launch) : launch;
+    const stdio: StdioOptions = [launch.pipeStdin ? "pipe" : "ignore", "pipe", launch.merge ? "ignore" : "pipe"];
+    try {
+      // `detached` is setsid: a group and session of its own. E2BIG and EAGAIN are thrown, the rest is an event.
+      const child = spawn(file, argv.slice(1), {
+        argv0: argv[0] ?? file,
+        cwd: launch.cwd,
+        env: launch.env,
+        stdio,
+        detached: true,
+      });
+      await once(child, "spawn");
+      const exit = watchChild(child);
+      return new SpawnedChild(child.pid ?? 0, new SocketIo(child), exit, new Killer(child.pid ?? 0, new Set()));
+    } catch (error) {
+      throw await explainFailure(launch, error as NodeJS.ErrnoException);
+    }
+  }
+
+  async #spawnTty(launch: Launch): Promise<Child> {
+    if (process.platform === "win32") throw unsupported("tty on Windows");
+    if (launch.argv[0] !== launch.file && launch.argv[0] !== launch.file.split("/").at(-1))
+      throw unsupported("arg0 on a tty");
+    if (launch.inheritFds.length > 0) throw unsupported("inheritFds");
+    this.#native ??= await loadNativePty();
+    const native = this.#native;
+    const { rows, cols } = launch.tty ?? { rows: 24, cols: 80 };
+    const { file, argv } = presetTerminal(launch);
+    const env = Object.entries(launch.env).map(([name, value]) => `${name}=${value}`);
+    const exit = new PtyExit();
+    try {
+      const { pid, fd, pty } = native.fork(file, argv.slice(1), env, launch.cwd, cols, rows, exit.onExit);
+      const slave = openHold(pty, fd);
+      const io = new TtyIo(fd, slave, pty, this.#buffer, (master, size) => native.resize(master, size.cols, size.rows));
+      return new SpawnedChild(pid, io, exit, new Killer(pid, io.files));
+    } catch (error) {
+      // node-pty says no more than that the fork failed, and it fails for lack of descriptors or processes.
+      throw spawnFailed(
+        "resource-exhausted",
+        `cannot open a terminal for ${launch.file}: ${String(error)}`,
+        launch.file,
+        error,
+      );
+    }
+  }
+}
+
+/** Exit of a child whose pid the C library of Node collects: it is not ours any more once it is known. */
+function watchChild(child: ChildProcess): ExitSource {
+  return {
+    watch(onExit) {
+      child.once("exit", (exitCode, signal) => onExit({ exitCode, signal }));
+    },
+    check() {},
+    get reserved() {
+      return child.exitCode === null && child.signalCode === null;
+    },
+    release() {},
+  };
+}
+
+/** The same for node-pty, whose callback may come before anybody watches. */
+class PtyExit implements ExitSource {
+  #status: { readonly exitCode: number | null; readonly signal: string | null } | undefined;
+  #watcher: Parameters<ExitSource["watch"]>[0] | undefined;
+
+  readonly onExit = (code: number, signal: number): void => {
+    // node-pty reports a death by signal with exit code 0: look at the signal first.
+    this.#status = signal ? { exitCode: null, signal: signalName(signal) } : { exitCode: code, signal: null };
+    this.#watcher?.(this.#status);
+  };
+
+  get reserved(): boolean {
+    return this.#status === undefined;
+  }
+
+  watch(onExit: Parameters<ExitSource["watch"]>[0]): void {
+    this.#watcher = onExit;
+    if (this.#status) onExit(this.#status);
+  }
+
+  check(): void {}
+
+  release(): void {}
+}
+
+/** stdout and stderr on one pipe: child_process cannot, a shell can. */
+function mergeStreams({ file, argv }: Launch): Pick<Launch, "file" | "argv"> {
+  if (process.platform === "win32") throw unsupported("merge on Windows");
+  return { file: "/bin/sh", argv: ["sh", "-c", 'exec "$0" "$@" 2>&1', file, ...argv.slice(1)] };
+}
+
+/** Sets the terminal up before the program runs; node-pty has no such option, stty does it from inside. */
+function presetTerminal({ file, argv, tty }: Launch): Pick<Launch, "file" | "argv"> {
+  const modes = [...(tty?.raw ? ["raw"] : []), ...(tty?.raw || tty?.echo === false ? ["-echo"] : [])];
+  if (modes.length === 0) return { file, argv };
+  return { file: "/bin/sh", argv: ["sh", "-c", `stty ${modes.join(" ")} && exec "$0" "$@"`, file, ...argv.slice(1)] };
+}
+
+function openHold(pty: string, master: number): number {
+  try {
+    return openSlave(pty);
+  } catch (error) {
+    // Without a master the child is hung up and ends.
+    closeSync(master);
+    throw error;
+  }
+}
+
+function unsupported(what: string): ExecwireError {
+  return new ExecwireError("UNSUPPORTED", `${what} is not available with the portable spawner`, { data: { what } });
+}

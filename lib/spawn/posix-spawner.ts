@@ -1,0 +1,144 @@
+// Spawns with posix_spawn (Linux): real pipes, exact errors, a cost that does not grow with our memory, and a pid that
+// stays reserved until we let go of it.
+import { closeSync } from "node:fs";
+import type { ExecwireError } from "../errors.ts";
+import type { Child, Launch, Spawner, TtyLaunch } from "./child.ts";
+import { type ChildIo, READ_BYTES } from "./child-io.ts";
+import { Killer } from "./kill-scope.ts";
+import type { Libc, SpawnRequest } from "./libc.ts";
+import { Orphans } from "./orphans.ts";
+import { PipeIo } from "./pipe-io.ts";
+import { Reaper } from "./reaper.ts";
+import { explainFailure } from "./spawn-error.ts";
+import { type ExitSource, SpawnedChild } from "./spawned-child.ts";
+import { openSlave, TtyIo } from "./tty-io.ts";
+
+const GROWN_PIPE_BYTES = 256 * 1024;
+/** An unprivileged user has 16,384 pipe pages in all, after which every new pipe of that user shrinks: take a quarter. */
+const GROWN_PIPES = 64;
+
+/** Descriptors being made for a child: ours to close if the spawn fails, the child's to close here in any case. */
+interface Plumbing {
+  readonly request: Pick<SpawnRequest, "stdin" | "stdout" | "stderr">;
+  readonly ours: readonly number[];
+  readonly theirs: readonly number[];
+  /** Takes over our ends. */
+  connect(): ChildIo;
+}
+
+/** Spawns children of this program. */
+export class PosixSpawner implements Spawner {
+  readonly #libc: Libc;
+  readonly #reaper: Reaper;
+  readonly #orphans: Orphans | undefined;
+  readonly #buffer = new Uint8Array(READ_BYTES);
+  #grownPipes = 0;
+
+  constructor(libc: Libc, { subreaper }: { readonly subreaper: boolean }) {
+    this.#libc = libc;
+    this.#reaper = new Reaper(libc);
+    // PID 1 gets orphans whether it wants them or not.
+    if (subreaper || process.pid === 1) this.#orphans = new Orphans(libc, this.#reaper);
+  }
+
+  async spawn(launch: Launch): Promise<Child> {
+    const plumbing = await this.#plumb(launch);
+    const env = Object.entries(launch.env).map(([name, value]) => `${name}=${value}`);
+    try {
+      const { file, argv, cwd, inheritFds } = launch;
+      const pid = await this.#libc.spawn({ file, argv, env, cwd, inheritFds, ...plumbing.request });
+      const io = plumbing.connect();
+      return new SpawnedChild(pid, io, this.#exitOf(pid), new Killer(pid, io.files, this.#orphans));
+    } catch (error) {
+      for (const fd of plumbing.ours) closeSync(fd);
+      throw await this.#explain(launch, error);
+    } finally {
+      for (const fd of plumbing.theirs) closeSync(fd);
+    }
+  }
+
+  close(): void {
+    this.#orphans?.close();
+    this.#reaper.close();
+  }
+
+  async #plumb(launch: Launch): Promise<Plumbing> {
+    try {
+      return launch.tty ? this.#plumbTty(launch.tty) : this.#plumbPipes(launch);
+    } catch (error) {
+      throw await this.#explain(launch, error);
+    }
+  }
+
+  #plumbPipes({ pipeStdin, merge }: Launch): Plumbing {
+    const made: number[] = [];
+    const pipe = () => {
+      const ends = this.#libc.pipe();
+      made.push(...ends);
+      return ends;
+    };
+    try {
+      const [stdout, childStdout] = pipe();
+      const [stderr, childStderr] = merge ? [undefined, childStdout] : pipe();
+      const [childStdin, stdin] = pipeStdin ? pipe() : ["/dev/null" as const, undefined];
+      const theirs = new Set([childStdout, childStderr, ...(typeof childStdin === "number" ? [childStdin] : [])]);
+      return {
+        request: { stdin: childStdin, stdout: childStdout, stderr: childStderr },
+        ours: [stdout, stderr, stdin].filter((fd) => fd !== undefined),
+        theirs: [...theirs],
+        connect: () => new PipeIo({ stdin, stdout, stderr }, this.#buffer, this.#grower),
+      };
+    } catch (error) {
+      for (const fd of made) closeSync(fd);
+      throw error;
+    }
+  }
+
+  #plumbTty(tty: TtyLaunch): Plumbing {
+    const { master, path } = this.#libc.openTerminal();
+    const made = [master];
+    try {
+      const slave = openSlave(path);
+      made.push(slave);
+      this.#libc.setSize(master, tty);
+      this.#libc.presetTerminal(slave, tty);
+      return {
+        // Opened anew in the child, as its descriptor 0: that makes it the controlling terminal of the new session.
+        request: { stdin: path, stdout: 0, stderr: 0 },
+        ours: made,
+        theirs: [],
+        connect: () => new TtyIo(master, slave, path, this.#buffer, (fd, size) => this.#libc.setSize(fd, size)),
+      };
+    } catch (error) {
+      for (const fd of made) closeSync(fd);
+      throw error;
+    }
+  }
+
+  readonly #grower = {
+    grow: (fd: number): boolean => {
+      if (this.#grownPipes >= GROWN_PIPES || !this.#libc.growPipe(fd, GROWN_PIPE_BYTES)) return false;
+      this.#grownPipes += 1;
+      return true;
+    },
+    shrink: (): void => {
+      this.#grownPipes -= 1;
+    },
+  };
+
+  #exitOf(pid: number): ExitSource {
+    const reaper = this.#reaper;
+    return {
+      watch: (onExit) => reaper.watch(pid, onExit),
+      check: () => reaper.checkOne(pid),
+      get reserved() {
+        return reaper.owns(pid);
+      },
+      release: () => reaper.reap(pid),
+    };
+  }
+
+  #explain(launch: Launch, error: unknown): Promise<ExecwireError> {
+    return explainFailure(launch, error as NodeJS.ErrnoException);
+  }
+}

@@ -1,0 +1,109 @@
+// Says what kept a program from starting, and names it. The operating system answers "No such file or directory" for a
+// missing program, a missing directory and a missing interpreter alike; here one looks which it was.
+import { constants } from "node:fs";
+import { access, open, stat } from "node:fs/promises";
+import { getSystemErrorMap } from "node:util";
+import { limits, type SpawnFailureKind } from "../../protocol/index.ts";
+import { ExecwireError } from "../errors.ts";
+import type { Launch } from "./child.ts";
+
+/** Builds a SPAWN_FAILED error. */
+export function spawnFailed(kind: SpawnFailureKind, message: string, path: string, cause?: unknown): ExecwireError {
+  return new ExecwireError("SPAWN_FAILED", message, { data: { kind, path }, ...(cause !== undefined && { cause }) });
+}
+
+/** The reason for a spawn that failed with `cause`, as found by looking at what the launch names. */
+export async function explainFailure(launch: Launch, cause: NodeJS.ErrnoException): Promise<ExecwireError> {
+  const found = await inspect(launch);
+  if (found) return found;
+  const { file } = launch;
+  const reason = `cannot start ${file}: ${describeErrno(cause)}`;
+  switch (cause.code) {
+    case "ENOENT":
+      return spawnFailed(
+        "interpreter-not-found",
+        `${file} needs ${await interpreterOf(file)}, which does not exist`,
+        file,
+        cause,
+      );
+    case "ENOEXEC":
+      return spawnFailed("bad-format", `${file} is not a program of this system and has no #! line`, file, cause);
+    case "E2BIG":
+      return spawnFailed(
+        "arg-too-long",
+        `arguments and environment of ${file} are too large together; use stdin or a file`,
+        file,
+        cause,
+      );
+    case "EMFILE":
+    case "ENFILE":
+    case "EAGAIN":
+    case "ENOMEM":
+      return spawnFailed("resource-exhausted", reason, file, cause);
+    case "EACCES":
+      return spawnFailed("not-executable", reason, file, cause);
+    default:
+      return spawnFailed("failed", reason, file, cause);
+  }
+}
+
+/** What is wrong with a launch as far as one can see before it; undefined when nothing is. */
+export async function inspect({ cwd, file, argv, env }: Launch): Promise<ExecwireError | undefined> {
+  const tooLong = [...argv, ...Object.entries(env).map(([name, value]) => `${name}=${value}`)].find(
+    (text) => text.length * 3 >= limits.argBytes && Buffer.byteLength(text) >= limits.argBytes,
+  );
+  if (tooLong !== undefined) {
+    const size = Buffer.byteLength(tooLong);
+    const message = `an argument or variable of ${size} bytes exceeds the system's ${limits.argBytes - 1}: ${tooLong.slice(0, 40)}...; use stdin or a file`;
+    return spawnFailed("arg-too-long", message, file);
+  }
+  const directory = await stat(cwd).catch((error: NodeJS.ErrnoException) => error);
+  if (directory instanceof Error) {
+    if (directory.code === "ENOENT")
+      return spawnFailed("cwd-not-found", `working directory ${cwd} does not exist`, cwd);
+    if (directory.code === "ENOTDIR")
+      return spawnFailed("cwd-not-directory", `working directory ${cwd} is below a file`, cwd);
+    return spawnFailed(
+      "cwd-not-accessible",
+      `working directory ${cwd} cannot be entered: ${describeErrno(directory)}`,
+      cwd,
+    );
+  }
+  if (!directory.isDirectory())
+    return spawnFailed("cwd-not-directory", `working directory ${cwd} is not a directory`, cwd);
+  if (!(await may(cwd, constants.X_OK)))
+    return spawnFailed("cwd-not-accessible", `working directory ${cwd} may not be entered`, cwd);
+  const program = await stat(file).catch((error: NodeJS.ErrnoException) => error);
+  if (program instanceof Error)
+    return spawnFailed("not-found", `program ${file} does not exist (${describeErrno(program)})`, file);
+  if (program.isDirectory()) return spawnFailed("is-directory", `${file} is a directory, not a program`, file);
+  if (!(await may(file, constants.X_OK)))
+    return spawnFailed("not-executable", `${file} is not executable; chmod +x it, or name its interpreter`, file);
+  return undefined;
+}
+
+async function may(path: string, mode: number): Promise<boolean> {
+  return access(path, mode).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** The interpreter that a script or a dynamically linked program asks for. */
+async function interpreterOf(file: string): Promise<string> {
+  const handle = await open(file, "r").catch(() => undefined);
+  if (!handle) return "an interpreter";
+  try {
+    const head = Buffer.alloc(256);
+    const { bytesRead } = await handle.read(head, 0, head.length, 0);
+    const line = head.toString("latin1", 0, bytesRead).split("\n")[0] ?? "";
+    return line.startsWith("#!") ? `the interpreter ${line.slice(2).trim().split(/\s/)[0]}` : "a dynamic loader";
+  } finally {
+    await handle.close();
+  }
+}
+
+function describeErrno(error: NodeJS.ErrnoException): string {
+  const errno = error.errno === undefined ? undefined : getSystemErrorMap().get(-Math.abs(error.errno));
+  return errno ? `${errno[0]}, ${errno[1]}` : (error.code ?? error.message);
+}

@@ -1,0 +1,97 @@
+// A child put together from its parts: descriptors, exit, and whom to kill. The parts differ by how it was spawned; the
+// order of events does not, and is decided here.
+import { Observable } from "rxjs";
+import type { KillScope, SignalName, StreamName, TerminalSize } from "../../protocol/index.ts";
+import type { Child, ChildEvent, ChildStdin, ExitStatus } from "./child.ts";
+import type { ChildIo } from "./child-io.ts";
+import type { Killer } from "./kill-scope.ts";
+
+/** How the exit of one child becomes known. */
+export interface ExitSource {
+  /** Calls back once. */
+  watch(onExit: (status: ExitStatus) => void): void;
+  /** Looks at once, on the hint that a stream ended. */
+  check(): void;
+  /** Whether the pid is still the child's own, dead or alive. */
+  readonly reserved: boolean;
+  /** Gives up the pid. */
+  release(): void;
+}
+
+/** A running child. */
+export class SpawnedChild implements Child {
+  readonly pid: number;
+  readonly events$: Observable<ChildEvent>;
+  readonly #io: ChildIo;
+  readonly #exit: ExitSource;
+  readonly #killer: Killer;
+  #released = false;
+
+  constructor(pid: number, io: ChildIo, exit: ExitSource, killer: Killer) {
+    this.pid = pid;
+    this.#io = io;
+    this.#exit = exit;
+    this.#killer = killer;
+    this.events$ = new Observable<ChildEvent>((subscriber) => {
+      // The exit is one more thing to wait for beside the streams.
+      let open = io.streams.length + 1;
+      const finish = (event: ChildEvent) => {
+        open -= 1;
+        subscriber.next(event);
+        if (open === 0) subscriber.complete();
+      };
+      io.start({
+        output: (stream, chunk) => subscriber.next({ type: "output", stream, chunk }),
+        ended: (stream) => {
+          finish({ type: "ended", stream });
+          exit.check();
+        },
+      });
+      exit.watch((status) => {
+        io.exited();
+        finish({ type: "exited", ...status });
+        // Given up before it ended: nobody else will end its zombie.
+        if (this.#released) exit.release();
+      });
+    });
+  }
+
+  get streams(): readonly StreamName[] {
+    return this.#io.streams;
+  }
+
+  get stdin(): ChildStdin | undefined {
+    return this.#io.stdin;
+  }
+
+  pause(): void {
+    this.#io.pause();
+  }
+
+  resume(): void {
+    this.#io.resume();
+  }
+
+  kill(signal: SignalName, scope: KillScope): void {
+    if (!this.#released) this.#killer.kill(signal, scope, this.#exit.reserved);
+  }
+
+  hasSurvivors(scope: KillScope): boolean {
+    return !this.#released && this.#exit.reserved && this.#killer.hasSurvivors(scope);
+  }
+
+  resize(size: TerminalSize): void {
+    this.#io.resize(size);
+  }
+
+  closeStdin(): void {
+    this.#io.closeStdin();
+  }
+
+  release(): void {
+    if (this.#released) return;
+    this.#released = true;
+    this.#io.release();
+    this.#exit.release();
+  }
+}

@@ -1,0 +1,73 @@
+// Types into a terminal. libuv would write to a master in blocking mode, so that a child which does not read freezes this
+// whole program; node-pty retries in a busy loop. Here a full terminal is tried again when it shows a sign of life, and
+// else after a pause that grows.
+import { writeSync } from "node:fs";
+import type { ChildStdin } from "./child.ts";
+
+const FIRST_PAUSE_MS = 1;
+const LAST_PAUSE_MS = 50;
+/** The terminal's end-of-file character (VEOF), Ctrl-D. */
+const EOF = 0x04;
+const NEWLINE = 0x0a;
+
+interface Pending {
+  rest: Uint8Array;
+  readonly done: (error?: Error) => void;
+}
+
+/** The writing side of a terminal's master, which must be non-blocking. */
+export class TtyStdin implements ChildStdin {
+  readonly #fd: number;
+  #pending: Pending | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #pauseMs = FIRST_PAUSE_MS;
+  #atLineStart = true;
+  #closed = false;
+
+  constructor(fd: number) {
+    this.#fd = fd;
+  }
+
+  write(chunk: Uint8Array, done: (error?: Error) => void): void {
+    if (chunk.length > 0) this.#atLineStart = chunk[chunk.length - 1] === NEWLINE;
+    this.#pending = { rest: chunk, done };
+    this.retry();
+  }
+
+  /** In the middle of a line the first end-of-file character only ends the line; the second one then ends the file. */
+  end(): void {
+    this.write(Uint8Array.from(this.#atLineStart ? [EOF] : [EOF, EOF]), () => undefined);
+  }
+
+  /** Goes on with a write that the terminal had no room for. */
+  retry(): void {
+    const pending = this.#pending;
+    if (!pending) return;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#closed) return this.#finish(pending, new Error("the terminal is closed"));
+    try {
+      while (pending.rest.length > 0) {
+        pending.rest = pending.rest.subarray(writeSync(this.#fd, pending.rest));
+        this.#pauseMs = FIRST_PAUSE_MS;
+      }
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EAGAIN") return this.#finish(pending, error as Error);
+      this.#timer = setTimeout(() => this.retry(), this.#pauseMs);
+      this.#pauseMs = Math.min(this.#pauseMs * 2, LAST_PAUSE_MS);
+      return;
+    }
+    this.#finish(pending);
+  }
+
+  /** Writes nothing any more; a write that waits fails. */
+  destroy(): void {
+    this.#closed = true;
+    this.retry();
+  }
+
+  #finish(pending: Pending, error?: Error): void {
+    this.#pending = undefined;
+    pending.done(error);
+  }
+}

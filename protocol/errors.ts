@@ -1,0 +1,49 @@
+// The codes of refusals and breakages. Codes are API and never change their meaning; messages are for people.
+
+/**
+ * Stable code of an error.
+ * - `INVALID_PARAMS` an argument is wrong; `data.field` names it
+ * - `PROCESS_EXISTS` the id is in use, until its process was removed
+ * - `PROCESS_UNKNOWN` no such process (never was, or removed after its retention)
+ * - `PROCESS_STARTING` the process has no child yet
+ * - `START_CANCELLED` terminated before the child was up; nothing is left running
+ * - `SPAWN_FAILED` the operating system refused; `data.kind` says what, `data.path` which
+ * - `LIMIT_EXCEEDED` a configured limit is reached; `data.limit` names it
+ * - `WRITE_ID_CONFLICT` the write id was used before with other bytes
+ * - `SIGNAL_FAILED` the operating system does not allow it to be signalled
+ * - `UNSUPPORTED` this platform or provider cannot do it
+ * - `CLOSED` the supervisor was closed
+ * - `OUTPUT_LOST` a reader that refuses gaps met one
+ * - `INTERNAL` a bug in execwire
+ */
+export type ErrorCode =
+  | "INVALID_PARAMS"
+  | "PROCESS_EXISTS"
+  | "PROCESS_UNKNOWN"
+  | "PROCESS_STARTING"
+  | "START_CANCELLED"
+  | "SPAWN_FAILED"
+  | "LIMIT_EXCEEDED"
+  | "WRITE_ID_CONFLICT"
+  | "SIGNAL_FAILED"
+  | "UNSUPPORTED"
+  | "CLOSED"
+  | "OUTPUT_LOST"
+  | "INTERNAL";
+
+/** What kept a program from starting; the value of `data.kind` in `SPAWN_FAILED`. */
+export type SpawnFailureKind =
+  | "not-found"
+  | "not-executable"
+  | "is-directory"
+  | "bad-format"
+  | "interpreter-not-found"
+  | "cwd-not-found"
+  | "cwd-not-directory"
+  | "cwd-not-accessible"
+  | "arg-too-long"
+  | "resource-exhausted"
+  | "failed";
+
+/** Facts beside a code, plain data so that they cross the wire. */
+export type ErrorData = Readonly<Record<string, string | number | boolean>>;

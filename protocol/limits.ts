@@ -1,0 +1,52 @@
+// Every number that bounds something, in one place: unit in the name, reason beside it. All can be overridden where a
+// supervisor or server is made; relations between them are asserted in spec/protocol/limits.spec.ts.
+
+/** Default limits. */
+export const limits = {
+  /** Output bytes a process keeps for late readers (the Codex exec-server's 1 MiB). The oldest goes first. */
+  retainedBytes: 1024 * 1024,
+  /**
+   * Events a process keeps. Bounds the overhead of tiny chunks, and each chunk of a JSON read reply needs four to five
+   * values: 50,000 stay below the 262,144 values that the Codex client accepts in one message.
+   */
+  retainedEvents: 50_000,
+  /** One output event at most; larger reads are split. Equal to a pipe's default capacity, so a read is rarely split. */
+  chunkBytes: 64 * 1024,
+  /** What an event costs beside its payload (object, view, slot: measured about 300), charged to the memory budget. */
+  eventOverheadBytes: 320,
+  /** Output of all processes of a supervisor together, payload and overhead. Beyond it each log evicts what it adds. */
+  memoryBudgetBytes: 512 * 1024 * 1024,
+  /** Followers of a chunk wait this long to be merged; the first never waits. One timer tick: below what a person or a prompt notices. */
+  mergeWindowMs: 1,
+  /** Reads at least this large are never held back to be merged: there is nothing to gain. */
+  mergeBelowBytes: 16 * 1024,
+  /** Bytes of stdin accepted and not yet taken by the child. A larger single write enters when the queue is empty. */
+  stdinQueueBytes: 1024 * 1024,
+  /** Write ids remembered per process, so that a retried write is acknowledged and not written twice. */
+  writeIds: 4096,
+  /** Characters of a write id: a uuid with room for a prefix. */
+  writeIdChars: 256,
+  /** Processes alive at once; each costs 3 descriptors here and a process there. Below the usual limit of 4,096 descriptors. */
+  liveProcesses: 1024,
+  /** A closed process stays readable this long (today's Codex exec-server). */
+  closedRetentionMs: 80_000,
+  /** Closed processes kept at once; beyond it the oldest are removed early. */
+  closedProcesses: 4096,
+  /** Output of all closed processes kept; beyond it the oldest are removed early. */
+  closedBytes: 256 * 1024 * 1024,
+  /** From SIGTERM to SIGKILL: what most programs need to shut down in order. */
+  graceMs: 5_000,
+  /** After SIGKILL to everyone, how long `close()` waits for the end of streams before it lets go of them. */
+  closeDeadlineMs: 5_000,
+  /** A lossless reader that holds a child back and asks for nothing for this long is taken for gone, and gets a gap. */
+  pauseLeaseMs: 300_000,
+  /** Longest `waitMs` of a read: a day, within what a timer can do (2^31-1 ms). */
+  readWaitMs: 86_400_000,
+  /** Characters of a process id chosen by a caller: the Codex client's need no more than this. */
+  processIdChars: 8192,
+  /** Bytes of one argument or environment entry with its NUL: Linux's MAX_ARG_STRLEN, 32 pages. */
+  argBytes: 131_072,
+} as const;
+
+/** Limits as a caller may override them. */
+export type Limits = { readonly [K in keyof typeof limits]: number };

@@ -1,0 +1,161 @@
+// Enforces the layers below: imports point down only, no cycles, browser code stays free of Node, small files.
+// Usage: node scripts/check-layers.mjs [ROOT]. One line a violation (file:line, what, which rule), exit 1.
+import { readFileSync } from "node:fs";
+import { join, posix } from "node:path";
+import { findFiles, lineAt, mask } from "./source.mjs";
+
+/** An import goes to a lower row. Within a row it stays in its own folder, except for PEERS. */
+const LAYERS = [
+  /* 0 language  */ ["protocol"],
+  /* 1 truth     */ ["lib/log", "lib/errors.ts", "lib/clock.ts"],
+  /* 2 contract  */ ["lib/process"],
+  /* 3 machinery */ ["lib/actor", "lib/spawn", "lib/sandbox", "lib/network", "lib/shell", "lib/files", "lib/telemetry"],
+  /* 4 hosts     */ ["lib/local", "lib/transport"],
+  /* 5 ends      */ ["lib/server", "lib/client", "lib/exec", "lib/codex"],
+  /* 6 surface   */ ["lib/cli", "lib/web", "lib/index.ts"],
+];
+
+/** Imports allowed within a row: from -> to. */
+const PEERS = {
+  "lib/log": ["lib/errors.ts", "lib/clock.ts"],
+  "lib/cli": ["lib/web"],
+};
+
+/** These import nothing of the project but themselves and this list: the two ends know neither each other nor a host. */
+const CONTRACT = ["protocol", "lib/log", "lib/errors.ts", "lib/clock.ts", "lib/process"];
+const ONLY = {
+  "lib/server": [...CONTRACT, "lib/telemetry", "lib/transport"],
+  "lib/client": [...CONTRACT, "lib/transport"],
+};
+
+/** Code that also runs in a browser: no `node:`, only these packages, and of the project only code that runs there too. */
+const BROWSER = ["protocol", "lib/log", "lib/errors.ts", "lib/clock.ts", "lib/process", "lib/transport", "lib/client"];
+const BROWSER_PACKAGES = ["rxjs", "msgpackr"];
+const NODE_ONLY_FILES = /^lib\/transport\/(stdio|websocket-server|unix[a-z0-9-]*)\.ts$/;
+const PROTOCOL_PACKAGES = ["msgpackr"];
+const NODE_GLOBALS = /\b(Buffer\.|NodeJS\.|setImmediate\(|process\.(nextTick|env|platform|hrtime|memoryUsage)\b)/g;
+
+const MAX_CODE_LINES = 250;
+const KEBAB_CASE = /^[a-z0-9]+(-[a-z0-9]+)*(\.ts)?$/;
+
+const root = process.argv[2] ?? join(import.meta.dirname, "..");
+const files = new Map();
+for (const folder of ["protocol", "lib"]) {
+  for (const path of findFiles(root, folder, ".ts")) files.set(path, readSource(path));
+}
+
+const violations = [...files.values()].flatMap((file) => [...checkShape(file), ...checkImports(file)]);
+violations.push(...findCycles());
+
+for (const { path, line, what, rule } of violations) console.log(`${path}:${line} ${what} (${rule})`);
+if (violations.length > 0) {
+  process.exitCode = 1;
+} else {
+  const sizes = [...files.values()].map((file) => file.codeLines).sort((a, b) => a - b);
+  const median = sizes[Math.floor(sizes.length / 2)] ?? 0;
+  console.log(`layers ok: ${sizes.length} files, code lines median ${median}, max ${sizes.at(-1) ?? 0}`);
+}
+
+/** A file with the unit of LAYERS it belongs to, its imports and its size. */
+function readSource(path) {
+  const text = readFileSync(join(root, path), "utf8");
+  const { code, bare } = mask(text);
+  const codeLines = code.split("\n").filter((line) => line.trim() !== "").length;
+  return { path, bare, unit: unitOf(path), imports: findImports(path, code, bare), codeLines };
+}
+
+function unitOf(path) {
+  return LAYERS.flat().find((unit) => path === unit || path.startsWith(`${unit}/`));
+}
+
+function levelOf(unit) {
+  return LAYERS.findIndex((row) => row.includes(unit));
+}
+
+function isBrowser({ path, unit }) {
+  return BROWSER.includes(unit) && !NODE_ONLY_FILES.test(path);
+}
+
+/** Static, dynamic and type imports, and re-exports. The specifier is blank in `bare`, so a string never matches. */
+function findImports(path, code, bare) {
+  return [...bare.matchAll(/\b(?:from|import|import\s*\()\s*(["'`])( *)\1/g)].map((match) => {
+    const end = match.index + match[0].length - 1;
+    const specifier = code.slice(end - match[2].length, end);
+    const statement = bare.slice(0, match.index).match(/[\s\S]*\b(?:import|export)\b(\s+type\b)?/);
+    const typeOnly = match[0].startsWith("from") && statement?.[1] !== undefined;
+    const target = /^\.{1,2}(\/|$)/.test(specifier) ? posix.join(posix.dirname(path), specifier) : undefined;
+    return { specifier, typeOnly, target, line: lineAt(bare, match.index) };
+  });
+}
+
+function* checkShape({ path, unit, bare, codeLines }) {
+  const at = (offset, what, rule) => ({ path, line: lineAt(bare, offset), what, rule });
+  if (unit === undefined) yield at(0, "belongs to no layer", "every file has a place in the table of layers");
+  if (!path.split("/").every((part) => KEBAB_CASE.test(part))) yield at(0, "is badly named", "kebab-case file names");
+  if (codeLines > MAX_CODE_LINES) yield at(0, `has ${codeLines} code lines`, `at most ${MAX_CODE_LINES} a file`);
+  for (const { index } of bare.matchAll(/\bexport\s+default\b|\bas\s+default\b/g)) {
+    yield at(index, "exports a default", "no default exports");
+  }
+  for (const { index } of bare.matchAll(/\bexport\s+(type\s+)?\*/g)) yield at(index, "uses export *", "no export *");
+  if (!isBrowser({ path, unit })) return;
+  for (const { index, 0: name } of bare.matchAll(NODE_GLOBALS)) {
+    yield at(index, `uses ${name.replace(/[.(]$/, "")}`, `${unit} runs in a browser`);
+  }
+}
+
+function* checkImports(file) {
+  for (const entry of file.imports) {
+    yield* entry.target === undefined ? checkPackage(file, entry) : checkImport(file, entry);
+  }
+}
+
+function* checkPackage({ path, unit, ...file }, { specifier, line }) {
+  const name = specifier.match(/^(@[^/]+\/)?[^/]+/)?.[0] ?? specifier;
+  const what = `imports ${specifier}`;
+  if (name === "execwire") yield { path, line, what, rule: "the project imports itself by relative paths" };
+  else if (unit === "protocol" && !PROTOCOL_PACKAGES.includes(name)) {
+    yield { path, line, what, rule: `protocol imports only ${PROTOCOL_PACKAGES.join(", ")} and itself` };
+  } else if (isBrowser({ path, unit, ...file }) && !BROWSER_PACKAGES.includes(name)) {
+    yield { path, line, what, rule: `${unit} runs in a browser: only ${BROWSER_PACKAGES.join(", ")}` };
+  }
+}
+
+function* checkImport(file, { target, typeOnly, line }) {
+  const { path, unit } = file;
+  const violation = (rule) => ({ path, line, what: `imports ${target}`, rule });
+  if (target.endsWith(".json") || unit === undefined) return;
+  if (!target.endsWith(".ts")) yield violation("import paths name the .ts file");
+  const to = unitOf(target);
+  if (to === undefined) yield violation("imports stay within the table of layers");
+  if (to === undefined || to === unit) {
+    if (to && isBrowser(file) && !typeOnly && NODE_ONLY_FILES.test(target))
+      yield violation(`${path} runs in a browser`);
+    return;
+  }
+  if (levelOf(to) > levelOf(unit)) {
+    yield violation(`imports point down: ${unit} is layer ${levelOf(unit)}, ${to} is layer ${levelOf(to)}`);
+  } else if (levelOf(to) === levelOf(unit) && !PEERS[unit]?.includes(to)) {
+    yield violation(`${unit} and ${to} are both layer ${levelOf(to)}`);
+  } else if (ONLY[unit] && !ONLY[unit].includes(to)) {
+    yield violation(`${unit} imports only ${ONLY[unit].join(", ")}`);
+  } else if (isBrowser(file) && !typeOnly && !isBrowser({ path: target, unit: to })) {
+    yield violation(`${unit} runs in a browser, ${target} does not`);
+  }
+}
+
+/** One violation for each import that closes a cycle in a depth-first walk; type imports count, they are knowledge too. */
+function* findCycles() {
+  const done = new Set();
+  function* visit(path, trail) {
+    done.add(path);
+    for (const { target, line } of files.get(path).imports) {
+      const start = trail.indexOf(target);
+      if (start >= 0) {
+        yield { path, line, what: `closes ${[...trail.slice(start), target].join(" -> ")}`, rule: "no import cycles" };
+      } else if (files.has(target) && !done.has(target)) {
+        yield* visit(target, [...trail, target]);
+      }
+    }
+  }
+  for (const path of files.keys()) if (!done.has(path)) yield* visit(path, [path]);
+}

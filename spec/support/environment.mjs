@@ -1,0 +1,39 @@
+// Jest environment that gives the specs the real `process`. Jest's own is a copy, on which signal listeners such as
+// SIGCHLD never fire. What Jest or a spec leaves behind on the real one is taken back at teardown.
+import { TestEnvironment } from "jest-environment-node";
+
+/** What Jest replaces on the sandbox's process: exit to report the caller, getBuiltinModule to serve its own registry. */
+const REPLACED_BY_JEST = ["exit", "getBuiltinModule"];
+
+export default class RealProcessEnvironment extends TestEnvironment {
+  #descriptors = REPLACED_BY_JEST.map((name) => [name, Object.getOwnPropertyDescriptor(process, name)]);
+  #listeners = signalListeners();
+  #env = { ...process.env };
+
+  constructor(config, context) {
+    // Jest's cleanup deletes (or wraps) the properties of every global set in a spec file: on the real process, fatal.
+    const testEnvironmentOptions = { ...config.projectConfig.testEnvironmentOptions, globalsCleanup: "off" };
+    super({ ...config, projectConfig: { ...config.projectConfig, testEnvironmentOptions } }, context);
+    this.global.process = process;
+  }
+
+  async teardown() {
+    await super.teardown();
+    for (const [name, descriptor] of this.#descriptors) {
+      if (descriptor) Object.defineProperty(process, name, descriptor);
+    }
+    for (const [signal, listener] of signalListeners()) {
+      if (!this.#listeners.some(([name, known]) => name === signal && known === listener)) {
+        process.removeListener(signal, listener);
+      }
+    }
+    for (const name of Object.keys(process.env)) if (!(name in this.#env)) delete process.env[name];
+    Object.assign(process.env, this.#env);
+  }
+}
+
+/** Every [signal, listener] now on the process. */
+function signalListeners() {
+  const signals = process.eventNames().filter((name) => String(name).startsWith("SIG"));
+  return signals.flatMap((signal) => process.rawListeners(signal).map((listener) => [signal, listener]));
+}
