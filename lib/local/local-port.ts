@@ -14,8 +14,8 @@ import type { Clock } from "../clock.ts";
 import { ExecwireError, refuse } from "../errors.ts";
 import { read } from "../log/read.ts";
 import type { ProcessPort, SignalOptions, TerminateOptions, WriteOptions } from "../process/port.ts";
-import type { Message, ProcessActor } from "./process-actor.ts";
-import type { Reply } from "./stdin-queue.ts";
+import type { Message, Reply } from "./message.ts";
+import type { ProcessActor } from "./process-actor.ts";
 
 /** Commands to an actor of this program. */
 export class LocalPort implements ProcessPort {

@@ -14,7 +14,7 @@
 // port.resize              resize               resize the terminal                       resized
 // port.terminate           terminate            TERM, or cancel the start
 // clock                    timeout              TERM to the tree
-// clock                    graceOver            KILL
+// clock                    termination          KILL after the grace, survivors
 // log (lossless readers)   pressure             pause or resume the child
 // clock                    leaseOver            let go of dead readers
 // supervisor               release              close all descriptors                     closed
@@ -27,47 +27,17 @@
 // 1. Only the handler changes state. 2. It never awaits. 3. Every effect is a call on the child or an append.
 // 4. `closed` is appended when the exit is known and every stream ended.
 // 5. The child's pid is given up only after `closed` and after the last kill that was promised.
-import type {
-  ExitResult,
-  KillScope,
-  ProcessInfo,
-  ProcessState,
-  SignalName,
-  TerminalSize,
-  WriteStatus,
-} from "../../protocol/index.ts";
+import type { ExitResult, ProcessInfo, ProcessState, TerminalSize, WriteStatus } from "../../protocol/index.ts";
 import { Mailbox } from "../actor/mailbox.ts";
 import type { Cancel, Clock } from "../clock.ts";
 import { ExecwireError } from "../errors.ts";
 import { ReplayLog, type ReplayLogOptions } from "../log/replay-log.ts";
-import type { Child, ChildEvent, ExitStatus } from "../spawn/child.ts";
+import type { Child, ExitStatus } from "../spawn/child.ts";
+import type { Message, Reply } from "./message.ts";
 import { type MergeOptions, OutputMerger } from "./output-merger.ts";
-import { type Reply, StdinQueue } from "./stdin-queue.ts";
+import { StdinQueue } from "./stdin-queue.ts";
 import { Termination, type TerminationRequest } from "./termination.ts";
 import { WriteLedger } from "./write-ledger.ts";
-
-/** Everything that can happen to a process. */
-export type Message =
-  | ChildEvent
-  | { readonly type: "spawned"; readonly child: Child }
-  | { readonly type: "spawnFailed"; readonly error: ExecwireError }
-  | {
-      readonly type: "write";
-      readonly chunk: Uint8Array;
-      readonly writeId: string | undefined;
-      readonly reply: Reply<WriteStatus>;
-    }
-  | { readonly type: "closeStdin"; readonly reply: Reply<WriteStatus> }
-  | { readonly type: "written"; readonly error: Error | undefined }
-  | { readonly type: "signal"; readonly signal: SignalName; readonly scope: KillScope; readonly reply: Reply<void> }
-  | { readonly type: "resize"; readonly size: TerminalSize; readonly reply: Reply<void> }
-  | ({
-      readonly type: "terminate";
-      readonly leftovers: boolean;
-      readonly reply: Reply<{ running: boolean }>;
-    } & TerminationRequest)
-  | { readonly type: "mergeWindowOver" | "timeout" | "graceOver" | "leaseOver" | "release" | "remove" }
-  | { readonly type: "pressure"; readonly full: boolean };
 
 /** What an actor is made with. */
 export interface ActorOptions extends MergeOptions {
@@ -116,7 +86,7 @@ export class ProcessActor {
       clock,
       options,
     );
-    this.#termination = new Termination(clock, () => this.post({ type: "graceOver" }));
+    this.#termination = new Termination(clock, () => this.post({ type: "termination" }));
     this.started = new Promise((resolve, reject) => {
       this.#settleStart = { resolve, reject };
     });
@@ -183,8 +153,8 @@ export class ProcessActor {
           this.#child &&
           this.#termination.begin(this.#child, { reason: "timeout", graceMs: this.#options.graceMs, scope: "tree" })
         );
-      case "graceOver":
-        if (this.#child) this.#termination.graceOver(this.#child);
+      case "termination":
+        if (this.#child) this.#termination.proceed(this.#child);
         return this.#releaseIfOver();
       case "mergeWindowOver":
         return this.#merger.windowOver();

@@ -7,13 +7,8 @@
 // 3. No error of the pipe escapes: a child that stopped reading makes later writes `stdinClosed`.
 import type { WriteStatus } from "../../protocol/index.ts";
 import type { ChildStdin } from "../spawn/child.ts";
+import type { Reply } from "./message.ts";
 import type { WriteLedger } from "./write-ledger.ts";
-
-/** Where the answer to a call goes. */
-export interface Reply<T> {
-  resolve(value: T): void;
-  reject(error: unknown): void;
-}
 
 /** Bytes to write, or the end of the input. */
 interface Entry {

@@ -1,5 +1,5 @@
-// Ending a child for sure: SIGTERM, the grace, SIGKILL, to everyone in scope. The child's death is not the end of it: who
-// is left of its group may have ignored the SIGTERM.
+// Ending a child for sure: SIGTERM, the grace, SIGKILL, to everyone in scope. The child's own death is not the end of it:
+// who is left of its group may have ignored the SIGTERM.
 import type { ExitReason, KillScope } from "../../protocol/index.ts";
 import type { Cancel, Clock } from "../clock.ts";
 import type { Child } from "../spawn/child.ts";
@@ -11,18 +11,27 @@ export interface TerminationRequest {
   readonly scope: KillScope;
 }
 
+/** How often to look whether the last survivor is gone, once the child itself is. */
+const LOOK_AGAIN_MS = 50;
+/** Who survives SIGKILL this many looks is stuck in the kernel, or is not ours to kill. */
+const MAX_LOOKS_AFTER_KILL = 40;
+
 /** At most one running termination of a child; a later request replaces its scope and grace. */
 export class Termination {
   readonly #clock: Clock;
-  readonly #onGraceOver: () => void;
-  #scope: KillScope | undefined;
-  #grace: Cancel | undefined;
+  readonly #onTimer: () => void;
   #reason: TerminationRequest["reason"] | undefined;
+  #scope: KillScope | undefined;
+  /** When SIGTERM becomes SIGKILL. */
+  #grace: Cancel | undefined;
+  #look: Cancel | undefined;
+  #graceIsOver = false;
+  #looksLeft = MAX_LOOKS_AFTER_KILL;
 
-  /** `onGraceOver` must lead to a call of `graceOver`, in a turn of its own. */
-  constructor(clock: Clock, onGraceOver: () => void) {
+  /** `onTimer` must lead to a call of `proceed`, in a turn of its own. */
+  constructor(clock: Clock, onTimer: () => void) {
     this.#clock = clock;
-    this.#onGraceOver = onGraceOver;
+    this.#onTimer = onTimer;
   }
 
   /** Why the child was asked to end; the first request counts. */
@@ -34,30 +43,41 @@ export class Termination {
   begin(child: Child, { reason, graceMs, scope }: TerminationRequest): void {
     this.#reason ??= reason;
     this.cancel();
-    if (graceMs === 0) {
-      child.kill("SIGKILL", scope);
-      return;
-    }
     this.#scope = scope;
-    child.kill("SIGTERM", scope);
+    this.#graceIsOver = graceMs === 0;
+    this.#looksLeft = MAX_LOOKS_AFTER_KILL;
+    child.kill(this.#graceIsOver ? "SIGKILL" : "SIGTERM", scope);
+    if (this.#graceIsOver) return;
+    this.#grace = this.#clock.after(graceMs, () => {
+      this.#graceIsOver = true;
+      this.#onTimer();
+    });
     // A stopped process cannot act on SIGTERM before it continues.
     child.kill("SIGCONT", scope);
-    this.#grace = this.#clock.after(graceMs, this.#onGraceOver);
   }
 
-  graceOver(child: Child): void {
-    if (this.#scope) child.kill("SIGKILL", this.#scope);
-    this.cancel();
+  /** Takes the step whose time has come. */
+  proceed(child: Child): void {
+    if (this.#scope && this.#graceIsOver) child.kill("SIGKILL", this.#scope);
   }
 
-  /** Whether somebody in scope may still need the SIGKILL. */
+  /**
+   * Whether somebody in scope is left, so that the child's pid must stay reserved. If so, looks again by `onTimer`. To
+   * be asked once the child itself has ended.
+   */
   isPending(child: Child): boolean {
-    return this.#scope !== undefined && child.hasSurvivors(this.#scope);
+    this.#look?.();
+    this.#look = undefined;
+    if (!this.#scope || !child.hasSurvivors(this.#scope)) return false;
+    if (this.#graceIsOver) this.#looksLeft -= 1;
+    if (this.#looksLeft === 0) return false;
+    this.#look = this.#clock.after(LOOK_AGAIN_MS, this.#onTimer);
+    return true;
   }
 
   cancel(): void {
     this.#grace?.();
-    this.#grace = undefined;
+    this.#look?.();
     this.#scope = undefined;
   }
 }

@@ -16,7 +16,7 @@ import type {
   TerminalSize,
 } from "../../protocol/index.ts";
 import { awaitEvent } from "../log/await-event.ts";
-import { type ReportError, reportToConsole } from "../log/guarded-observable.ts";
+import type { ReportError } from "../log/guarded-observable.ts";
 import { DeliveryIterator } from "../log/iterate.ts";
 import type { LogView } from "../log/log-view.ts";
 import { observe } from "../log/observe.ts";

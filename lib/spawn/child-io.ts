@@ -19,9 +19,8 @@ export interface ChildIo {
   pause(): void;
   resume(): void;
   resize(size: TerminalSize): void;
-  /** The child is gone: delivers what it left in the kernel's buffers before anything else happens. */
+  /** The child is gone: closes its stdin, and delivers what it left in the kernel's buffers before anything else happens. */
   exited(): void;
-  closeStdin(): void;
   /** Closes every descriptor. A stream that had not ended ends here. */
   release(): void;
 }

@@ -41,8 +41,6 @@ export interface Child {
   /** Whether anybody in scope is left, zombies aside. False where that cannot be known. */
   hasSurvivors(scope: KillScope): boolean;
   resize(size: TerminalSize): void;
-  /** Closes the input at once, for when there is nobody to read it any more. */
-  closeStdin(): void;
   /** Lets go of the pid and every descriptor. The streams end here if they had not. */
   release(): void;
 }

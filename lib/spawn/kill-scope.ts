@@ -3,7 +3,7 @@
 import type { KillScope, SignalName } from "../../protocol/index.ts";
 import { ExecwireError } from "../errors.ts";
 import type { Orphans } from "./orphans.ts";
-import { holdersOf, listProcesses, type ProcessEntry } from "./proc.ts";
+import type { ProcessEntry, ProcTable } from "./proc.ts";
 import { signalNumber } from "./signals.ts";
 
 /** A kill is repeated while it finds new members, since they may fork meanwhile; this ends a race that cannot be won. */
@@ -14,71 +14,94 @@ export class Killer {
   readonly #pid: number;
   /** Names under which /proc shows the child's pipes or terminal. */
   readonly #files: ReadonlySet<string>;
+  readonly #table: ProcTable;
   readonly #orphans: Orphans | undefined;
-  /** Members found earlier: once their parent is gone, nothing else leads to them. */
+  /** Members found earlier, with their start times: once their parent is gone, nothing else leads to them. */
   readonly #remembered = new Map<number, number>();
 
-  constructor(pid: number, files: ReadonlySet<string>, orphans?: Orphans) {
+  constructor(pid: number, files: ReadonlySet<string>, table: ProcTable, orphans?: Orphans) {
     this.#pid = pid;
     this.#files = files;
+    this.#table = table;
     this.#orphans = orphans;
   }
 
   /**
    * Sends `signal` to everyone in `scope`. `reserved` says that the leader's pid is still its own; without it only members
-   * that are known for certain are reached.
+   * that are known for certain are reached. Throws SIGNAL_FAILED when somebody was there and nobody could be reached.
    */
-  kill(signal: SignalName, scope: KillScope, reserved = true): void {
+  kill(signal: SignalName, scope: KillScope, reserved: boolean): void {
     const number = signalNumber(signal);
     if (number === undefined) {
       throw new ExecwireError("INVALID_PARAMS", `signal must be a signal of this system, got ${signal}`, {
         data: { field: "signal" },
       });
     }
-    if (scope === "process") {
-      if (reserved) send(this.#pid, number);
-    } else if (scope === "group" || process.platform !== "linux") {
-      if (reserved) send(-this.#pid, number);
-    } else {
-      this.#killMembers(number, scope, reserved);
+    const outcomes: Outcome[] = [];
+    if (scope !== "process" && isWide(scope)) {
+      // Found before the first of them dies: afterwards some could no longer be told from strangers.
+      const members = this.#members(scope, reserved);
+      // The group in one call, so that nobody in it forks past the signal.
+      if (reserved) outcomes.push(send(-this.#pid, number));
+      const rest = members.filter((entry) => !reserved || entry.group !== this.#pid);
+      for (const entry of rest) outcomes.push(send(entry.pid, number));
+      if (signal === "SIGKILL" && members.length > 1) outcomes.push(...this.#killNewcomers(scope, reserved, members));
+    } else if (reserved) {
+      outcomes.push(send(scope === "process" ? this.#pid : -this.#pid, number));
     }
+    const failure = outcomes.find((outcome) => outcome instanceof ExecwireError);
+    if (failure && !outcomes.includes("sent")) throw failure;
   }
 
   /** Whether anybody in scope is left, the zombies aside; the leader's pid must be reserved. */
   hasSurvivors(scope: KillScope): boolean {
     if (process.platform !== "linux" || scope === "process") return false;
-    return this.#members(scope, true).some((entry) => entry.state !== "Z");
+    return this.#members(scope, true).length > 0;
   }
 
-  #killMembers(signal: number, scope: "session" | "tree", reserved: boolean): void {
-    const reached = new Set<string>();
-    for (let round = 0; round < MAX_ROUNDS; round += 1) {
-      const fresh = this.#members(scope, reserved).filter(
-        (entry) => entry.state !== "Z" && !reached.has(identity(entry)),
-      );
-      if (fresh.length === 0) return;
+  #killNewcomers(scope: WideScope, reserved: boolean, killed: readonly ProcessEntry[]): Outcome[] {
+    const reached = new Set(killed.map(identity));
+    const outcomes: Outcome[] = [];
+    for (let round = 1; round < MAX_ROUNDS; round += 1) {
+      this.#table.refresh();
+      const fresh = this.#members(scope, reserved).filter((entry) => !reached.has(identity(entry)));
+      if (fresh.length === 0) break;
       for (const entry of fresh) {
         reached.add(identity(entry));
-        send(entry.pid, signal);
+        outcomes.push(send(entry.pid, 9));
       }
     }
+    return outcomes;
   }
 
-  #members(scope: Exclude<KillScope, "process">, reserved: boolean): ProcessEntry[] {
-    const all = listProcesses();
-    if (scope === "group") return all.filter((entry) => entry.group === this.#pid);
-    const inSession = reserved ? all.filter((entry) => entry.session === this.#pid) : [];
+  /** Who is in scope and not a zombie. */
+  #members(scope: "group" | WideScope, reserved: boolean): readonly ProcessEntry[] {
+    const alive = this.#table.entries.filter((entry) => entry.state !== "Z");
+    if (scope === "group") return alive.filter((entry) => entry.group === this.#pid);
+    const inSession = reserved ? alive.filter((entry) => entry.session === this.#pid) : [];
     if (scope === "session") return inSession;
-    const holders = new Set(holdersOf(this.#files));
-    const roots = all.filter((entry) => holders.has(entry.pid) || this.#remembered.get(entry.pid) === entry.startTime);
-    const members = closure([...inSession, ...roots, ...(this.#orphans?.of(this.#pid) ?? [])], all);
+    const holders = new Set([...this.#files].flatMap((file) => this.#table.holdersOf(file)));
+    const roots = alive.filter(
+      (entry) => holders.has(entry.pid) || this.#remembered.get(entry.pid) === entry.startTime,
+    );
+    const members = closure([...inSession, ...roots, ...(this.#orphans?.of(this.#pid) ?? [])], alive);
     for (const { pid, startTime } of members) this.#remembered.set(pid, startTime);
     return members;
   }
 }
 
+/** Scopes that take a look at the whole system. */
+type WideScope = "session" | "tree";
+
+/** What became of one kill(2): `gone` when there was nobody any more, which is what a signal is for. */
+type Outcome = "sent" | "gone" | ExecwireError;
+
+function isWide(scope: KillScope): scope is WideScope {
+  return process.platform === "linux" && (scope === "session" || scope === "tree");
+}
+
 /** The roots, their descendants, and the sessions that descendants lead: a daemon's own children are not its descendants for long. */
-function closure(roots: readonly ProcessEntry[], all: readonly ProcessEntry[]): ProcessEntry[] {
+function closure(roots: readonly ProcessEntry[], all: readonly ProcessEntry[]): readonly ProcessEntry[] {
   const members = new Map(roots.map((entry) => [entry.pid, entry]));
   for (let size = -1; size !== members.size; ) {
     size = members.size;
@@ -94,16 +117,14 @@ function identity({ pid, startTime }: ProcessEntry): string {
   return `${pid}@${startTime}`;
 }
 
-function send(pid: number, signal: number): void {
+function send(pid: number, signal: number): Outcome {
   try {
     process.kill(pid, signal);
+    return "sent";
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // ESRCH: it ended meanwhile, which is what a signal is for. A group answers EPERM only if nobody in it could be reached.
-    if (code === "ESRCH") return;
-    throw new ExecwireError("SIGNAL_FAILED", `cannot signal ${Math.abs(pid)}: ${code}`, {
-      data: { pid: Math.abs(pid) },
-      cause: error,
-    });
+    if (code === "ESRCH") return "gone";
+    const data = { pid: Math.abs(pid) };
+    return new ExecwireError("SIGNAL_FAILED", `cannot signal process ${data.pid}: ${code}`, { data, cause: error });
   }
 }

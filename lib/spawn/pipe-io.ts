@@ -66,17 +66,13 @@ export class PipeIo implements ChildIo {
   resize(): void {}
 
   exited(): void {
-    this.closeStdin();
+    this.stdin?.destroy();
     // The child's own output is in the pipes by now. The bound keeps a grandchild that floods them from holding us here.
     if (!this.#paused) for (const reader of this.#readers) reader.drain(4 * READ_BYTES);
   }
 
-  closeStdin(): void {
-    this.stdin?.destroy();
-  }
-
   release(): void {
-    this.closeStdin();
+    this.stdin?.destroy();
     for (const reader of this.#readers) reader.destroy();
   }
 

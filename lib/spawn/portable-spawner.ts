@@ -9,6 +9,7 @@ import type { Child, Launch, Spawner } from "./child.ts";
 import { READ_BYTES } from "./child-io.ts";
 import { Killer } from "./kill-scope.ts";
 import { loadNativePty, type NativePty } from "./native-pty.ts";
+import { ProcTable } from "./proc.ts";
 import { signalName } from "./signals.ts";
 import { SocketIo } from "./socket-io.ts";
 import { explainFailure, inspect, spawnFailed } from "./spawn-error.ts";
@@ -17,6 +18,7 @@ import { openSlave, TtyIo } from "./tty-io.ts";
 
 /** Spawns children of this program, with what Node and node-pty offer. */
 export class PortableSpawner implements Spawner {
+  readonly #table = new ProcTable();
   readonly #buffer = new Uint8Array(READ_BYTES);
   #native: NativePty | undefined;
 
@@ -44,7 +46,12 @@ export class PortableSpawner implements Spawner {
       });
       await once(child, "spawn");
       const exit = watchChild(child);
-      return new SpawnedChild(child.pid ?? 0, new SocketIo(child), exit, new Killer(child.pid ?? 0, new Set()));
+      return new SpawnedChild(
+        child.pid ?? 0,
+        new SocketIo(child),
+        exit,
+        new Killer(child.pid ?? 0, new Set(), this.#table),
+      );
     } catch (error) {
       throw await explainFailure(launch, error as NodeJS.ErrnoException);
     }
@@ -65,7 +72,7 @@ export class PortableSpawner implements Spawner {
       const { pid, fd, pty } = native.fork(file, argv.slice(1), env, launch.cwd, cols, rows, exit.onExit);
       const slave = openHold(pty, fd);
       const io = new TtyIo(fd, slave, pty, this.#buffer, (master, size) => native.resize(master, size.cols, size.rows));
-      return new SpawnedChild(pid, io, exit, new Killer(pid, io.files));
+      return new SpawnedChild(pid, io, exit, new Killer(pid, io.files, this.#table));
     } catch (error) {
       // node-pty says no more than that the fork failed, and it fails for lack of descriptors or processes.
       throw spawnFailed(

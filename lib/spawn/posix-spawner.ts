@@ -8,6 +8,7 @@ import { Killer } from "./kill-scope.ts";
 import type { Libc, SpawnRequest } from "./libc.ts";
 import { Orphans } from "./orphans.ts";
 import { PipeIo } from "./pipe-io.ts";
+import { ProcTable } from "./proc.ts";
 import { Reaper } from "./reaper.ts";
 import { explainFailure } from "./spawn-error.ts";
 import { type ExitSource, SpawnedChild } from "./spawned-child.ts";
@@ -31,6 +32,7 @@ export class PosixSpawner implements Spawner {
   readonly #libc: Libc;
   readonly #reaper: Reaper;
   readonly #orphans: Orphans | undefined;
+  readonly #table = new ProcTable();
   readonly #buffer = new Uint8Array(READ_BYTES);
   #grownPipes = 0;
 
@@ -48,7 +50,7 @@ export class PosixSpawner implements Spawner {
       const { file, argv, cwd, inheritFds } = launch;
       const pid = await this.#libc.spawn({ file, argv, env, cwd, inheritFds, ...plumbing.request });
       const io = plumbing.connect();
-      return new SpawnedChild(pid, io, this.#exitOf(pid), new Killer(pid, io.files, this.#orphans));
+      return new SpawnedChild(pid, io, this.#exitOf(pid), new Killer(pid, io.files, this.#table, this.#orphans));
     } catch (error) {
       for (const fd of plumbing.ours) closeSync(fd);
       throw await this.#explain(launch, error);

@@ -14,13 +14,6 @@ export interface ProcessEntry {
   readonly startTime: number;
 }
 
-/** Every process there is now. */
-export function listProcesses(): ProcessEntry[] {
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((name) => readProcess(Number(name)) ?? []);
-}
-
 /** One process; undefined when it is gone. */
 export function readProcess(pid: number): ProcessEntry | undefined {
   const stat = readText(`/proc/${pid}/stat`);
@@ -46,21 +39,58 @@ export function ownChildren(): number[] {
   });
 }
 
-/** Pids, other than ours, that hold one of the files open, named as /proc shows them: `pipe:[123]`, `/dev/pts/4`. */
-export function holdersOf(files: ReadonlySet<string>): number[] {
-  return list("/proc")
-    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid && holds(name, files))
-    .map(Number);
+/** A scan takes milliseconds; whoever asks within this time of the last one gets its result. */
+const FRESH_MS = 20;
+
+/** The processes of this system, scanned once for all who ask at about the same time. */
+export class ProcTable {
+  #entries: readonly ProcessEntry[] = [];
+  #holders: Map<string, number[]> | undefined;
+  #scannedAt = Number.NEGATIVE_INFINITY;
+
+  /** Every process there is. */
+  get entries(): readonly ProcessEntry[] {
+    if (performance.now() - this.#scannedAt > FRESH_MS) this.refresh();
+    return this.#entries;
+  }
+
+  /** Pids, other than ours, that hold a file open, named as /proc shows it: `pipe:[123]`, `/dev/pts/4`. */
+  holdersOf(file: string): readonly number[] {
+    const { entries } = this;
+    this.#holders ??= openFiles(entries);
+    return this.#holders.get(file) ?? [];
+  }
+
+  /** Scans now. */
+  refresh(): void {
+    this.#entries = list("/proc").flatMap((name) => (/^\d+$/.test(name) ? (readProcess(Number(name)) ?? []) : []));
+    this.#holders = undefined;
+    this.#scannedAt = performance.now();
+  }
 }
 
-function holds(pid: string, files: ReadonlySet<string>): boolean {
-  return list(`/proc/${pid}/fd`).some((fd) => {
-    try {
-      return files.has(readlinkSync(`/proc/${pid}/fd/${fd}`));
-    } catch {
-      return false;
+/** Who holds which pipe or terminal. */
+function openFiles(entries: readonly ProcessEntry[]): Map<string, number[]> {
+  const holders = new Map<string, number[]>();
+  for (const { pid } of entries) {
+    if (pid === process.pid) continue;
+    const files = new Set(list(`/proc/${pid}/fd`).map((fd) => readLink(`/proc/${pid}/fd/${fd}`)));
+    for (const file of files) {
+      if (!file?.startsWith("pipe:") && !file?.startsWith("/dev/pts/")) continue;
+      const known = holders.get(file);
+      if (known) known.push(pid);
+      else holders.set(file, [pid]);
     }
-  });
+  }
+  return holders;
+}
+
+function readLink(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
+  }
 }
 
 function readText(path: string): string | undefined {

@@ -45,15 +45,11 @@ export class SocketIo implements ChildIo {
   resize(): void {}
 
   exited(): void {
-    this.closeStdin();
-  }
-
-  closeStdin(): void {
     this.#child.stdin?.destroy();
   }
 
   release(): void {
-    this.closeStdin();
+    this.#child.stdin?.destroy();
     for (const stream of this.streams) this.#readable(stream).destroy();
   }
 

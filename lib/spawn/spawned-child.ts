@@ -84,10 +84,6 @@ export class SpawnedChild implements Child {
     this.#io.resize(size);
   }
 
-  closeStdin(): void {
-    this.#io.closeStdin();
-  }
-
   release(): void {
     if (this.#released) return;
     this.#released = true;

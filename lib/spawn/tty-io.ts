@@ -68,18 +68,14 @@ export class TtyIo implements ChildIo {
   }
 
   exited(): void {
-    this.closeStdin();
+    this.stdin.destroy();
     this.#childIsGone = true;
     // What a paused reader has not taken stays in the kernel, safe as long as we hold the slave.
     if (!this.#paused) this.#letGo();
   }
 
-  closeStdin(): void {
-    this.stdin.destroy();
-  }
-
   release(): void {
-    this.closeStdin();
+    this.stdin.destroy();
     this.#closeSlave();
     if (this.#reader) this.#reader.destroy();
     else closeSync(this.#master);
