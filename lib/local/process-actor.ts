@@ -132,10 +132,11 @@ export class ProcessActor {
       case "spawnFailed":
         return this.#failStart(message.error);
       case "write":
-        if (this.#stdin) return this.#stdin.write(message.chunk, message.writeId, message.reply);
+        if (this.#stdin && this.#state !== "removed")
+          return this.#stdin.write(message.chunk, message.writeId, message.reply);
         return message.reply.resolve(this.#writeStatus());
       case "closeStdin":
-        if (this.#stdin) return this.#stdin.end(message.reply);
+        if (this.#stdin && this.#state !== "removed") return this.#stdin.end(message.reply);
         return message.reply.resolve(this.#writeStatus());
       case "written":
         return this.#stdin?.written(message.error);

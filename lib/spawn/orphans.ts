@@ -39,7 +39,7 @@ export class Orphans {
     this.scan();
     return [...this.#orphans].flatMap(([pid, orphan]) => {
       const entry = orphan.ancestor === ancestor ? readProcess(pid) : undefined;
-      return entry?.startTime === orphan.startTime ? [entry] : [];
+      return entry?.startTime === orphan.startTime && entry.state !== "Z" ? [entry] : [];
     });
   }
 
