@@ -130,7 +130,8 @@ export class ProcessActor {
       case "spawned":
         return this.#onSpawned(message.child);
       case "spawnFailed":
-        return this.#failStart(message.error);
+        this.#failStart(message.error);
+        return this.#settleRelease();
       case "write":
         if (this.#stdin && this.#state !== "removed")
           return this.#stdin.write(message.chunk, message.writeId, message.reply);
@@ -175,7 +176,7 @@ export class ProcessActor {
   }
 
   #onSpawned(child: Child): void {
-    if (this.#state !== "starting") return discard(child);
+    if (this.#state !== "starting") return discard(child, this.#settleRelease);
     this.#child = child;
     this.#openStreams = child.streams.length;
     const { stdinQueueBytes, writeIds, timeoutMs, clock } = this.#options;
@@ -194,7 +195,6 @@ export class ProcessActor {
     this.log.fail(error);
     this.#become("removed");
     this.#settleStart.reject(error);
-    this.#settleRelease();
   }
 
   #onExited({ exitCode, signal }: ExitStatus): void {
@@ -284,7 +284,11 @@ function answer<T>(reply: Reply<T>, act: () => T): void {
 }
 
 /** A child whose start was cancelled while it was being spawned: nobody will ever see it. */
-function discard(child: Child): void {
-  child.events$.subscribe({ complete: () => child.release() });
+function discard(child: Child, onGone: () => void): void {
+  const release = () => {
+    child.release();
+    onGone();
+  };
+  child.events$.subscribe({ complete: release });
   child.kill("SIGKILL", "tree");
 }

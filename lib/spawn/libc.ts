@@ -1,5 +1,6 @@
 // The C library through koffi: the calls that Node does not offer. Nothing here decides anything; each function says
 // what it wraps. koffi keeps names of types per process, so all types here are anonymous.
+import { readdirSync } from "node:fs";
 import { constants } from "node:os";
 import koffi from "koffi";
 import type { TerminalSize } from "../../protocol/index.ts";
@@ -101,11 +102,6 @@ export class Libc {
     return this.#c.fcntl(fd, F_SETPIPE_SZ, bytes) >= 0;
   }
 
-  /** Keeps a descriptor out of every program executed from now on. */
-  setCloseOnExec(fd: number): void {
-    this.#check("fcntl(F_SETFD)", this.#c.fcntl(fd, F_SETFD, FD_CLOEXEC));
-  }
-
   /** prctl(PR_SET_CHILD_SUBREAPER): orphaned descendants become children of this process instead of init's. */
   becomeSubreaper(): void {
     this.#check("prctl", this.#c.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0));
@@ -160,7 +156,16 @@ export class Libc {
       if (kept.has(fd)) this.#c.addDup2(actions, fd, fd);
       else this.#c.addClose(actions, fd);
     }
-    this.#c.addCloseFrom(actions, end);
+    if (this.#c.addCloseFrom) this.#c.addCloseFrom(actions, end);
+    else this.#keepToOurselves(kept);
+  }
+
+  /** Without closefrom in the C library: whatever this program has open by now is closed on exec. */
+  #keepToOurselves(except: ReadonlySet<number>): void {
+    for (const fd of readdirSync("/proc/self/fd").map(Number)) {
+      // The descriptor of the listing itself is gone already, hence no check of the result.
+      if (fd > 2 && !except.has(fd)) this.#c.fcntl(fd, F_SETFD, FD_CLOEXEC);
+    }
   }
 
   #makeAttributes(): Buffer {
@@ -207,10 +212,19 @@ function bind() {
     addOpen: f("int posix_spawn_file_actions_addopen(void *actions, int fd, const char *path, int flags, int mode)"),
     addDup2: f("int posix_spawn_file_actions_adddup2(void *actions, int from, int to)"),
     addClose: f("int posix_spawn_file_actions_addclose(void *actions, int fd)"),
-    addCloseFrom: f("int posix_spawn_file_actions_addclosefrom_np(void *actions, int from)"),
+    // glibc 2.34; musl has none.
+    addCloseFrom: optional(() => f("int posix_spawn_file_actions_addclosefrom_np(void *actions, int from)")),
     attrInit: f("int posix_spawnattr_init(void *attributes)"),
     attrFlags: f("int posix_spawnattr_setflags(void *attributes, short flags)"),
     attrSigDefault: f("int posix_spawnattr_setsigdefault(void *attributes, void *set)"),
     attrSigMask: f("int posix_spawnattr_setsigmask(void *attributes, void *set)"),
   };
+}
+
+function optional<T>(bindIt: () => T): T | undefined {
+  try {
+    return bindIt();
+  } catch {
+    return undefined;
+  }
 }

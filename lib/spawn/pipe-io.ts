@@ -1,5 +1,5 @@
 // A child on pipes: stdout and stderr (or both on one), and stdin when it was asked for.
-import { fstatSync } from "node:fs";
+import { closeSync, fstatSync } from "node:fs";
 import { Socket } from "node:net";
 import type { StreamName } from "../../protocol/index.ts";
 import type { ChildStdin } from "./child.ts";
@@ -74,6 +74,8 @@ export class PipeIo implements ChildIo {
   release(): void {
     this.stdin?.destroy();
     for (const reader of this.#readers) reader.destroy();
+    const { stdout, stderr } = this.#ends;
+    if (this.#readers.length === 0) for (const fd of [stdout, stderr]) if (fd !== undefined) closeSync(fd);
   }
 
   #read(fd: number, stream: StreamName, sink: IoSink): FdReader {
