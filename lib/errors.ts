@@ -1,5 +1,5 @@
 // The one error class of the project. Outcomes (an exit code, a full stdin, a gap) are values and never become errors.
-import type { ErrorCode, ErrorData, Problem } from "../protocol/index.ts";
+import type { ErrorCode, ErrorData, Problem, WireError } from "../protocol/index.ts";
 
 /** A refusal or breakage with a stable `code`; `message` says what, which and why in one line; `data` holds the facts. */
 export class ExecwireError extends Error {
@@ -18,4 +18,16 @@ export class ExecwireError extends Error {
 export function refuse(problem: Problem | undefined): void {
   if (!problem) return;
   throw new ExecwireError("INVALID_PARAMS", `${problem.field} ${problem.message}`, { data: { field: problem.field } });
+}
+
+/** An error as it crosses the wire: no stack, no cause. What is not ours is a bug, and tells no more than its message. */
+export function toWireError(error: unknown): WireError {
+  if (!(error instanceof ExecwireError))
+    return { code: "INTERNAL", message: error instanceof Error ? error.message : String(error) };
+  return { code: error.code, message: error.message, data: error.data };
+}
+
+/** The error that a peer reported, with the same code, message and data. */
+export function fromWireError({ code, message, data }: WireError): ExecwireError {
+  return new ExecwireError(code, message, data ? { data } : {});
 }

@@ -12,7 +12,13 @@
  * - `WRITE_ID_CONFLICT` the write id was used before with other bytes
  * - `SIGNAL_FAILED` the operating system does not allow it to be signalled
  * - `UNSUPPORTED` this platform or provider cannot do it
- * - `CLOSED` the supervisor was closed
+ * - `CLOSED` the supervisor or client was closed
+ * - `UNAUTHORIZED` the server does not know this token
+ * - `FORBIDDEN` the token allows to look, not to act
+ * - `SESSION_UNKNOWN` the session to resume is over, or never was
+ * - `VERSION_UNSUPPORTED` the peer speaks another version of the protocol
+ * - `CONNECTION_LOST` no connection, and recovery gave up; `data.reason` says why. What happens to the processes is not known
+ * - `PROTOCOL_VIOLATION` the peer sent what the protocol does not allow
  * - `OUTPUT_LOST` a reader that refuses gaps met one
  * - `INTERNAL` a bug in execwire
  */
@@ -28,6 +34,12 @@ export type ErrorCode =
   | "SIGNAL_FAILED"
   | "UNSUPPORTED"
   | "CLOSED"
+  | "UNAUTHORIZED"
+  | "FORBIDDEN"
+  | "SESSION_UNKNOWN"
+  | "VERSION_UNSUPPORTED"
+  | "CONNECTION_LOST"
+  | "PROTOCOL_VIOLATION"
   | "OUTPUT_LOST"
   | "INTERNAL";
 

@@ -1,4 +1,6 @@
 // The language of execwire as pure data: types, limits, error codes and checks. No `node:` import, so it runs in a browser.
+export { checkClientMessage, checkParams, checkServerMessage, isMethod } from "./check-message.ts";
+export { decode, encode, encodeEvent } from "./codec.ts";
 export type { ErrorCode, ErrorData, SpawnFailureKind } from "./errors.ts";
 export type {
   ClosedEvent,
@@ -15,6 +17,27 @@ export type {
   TerminalSize,
 } from "./events.ts";
 export { type Limits, limits } from "./limits.ts";
+export {
+  type AckMessage,
+  type ChangeMessage,
+  type ClientMessage,
+  type EventMessage,
+  type FailedMessage,
+  type GapMessage,
+  type HelloMessage,
+  type MethodName,
+  type Methods,
+  type PingMessage,
+  type PongMessage,
+  PROTOCOL_VERSION,
+  type ProcessAddress,
+  type ReplyMessage,
+  type RequestMessage,
+  type ServerMessage,
+  SUBPROTOCOL,
+  type WelcomeMessage,
+  type WireError,
+} from "./messages.ts";
 export type {
   DeliveryMode,
   EnvPolicy,

@@ -44,6 +44,34 @@ export const limits = {
   readWaitMs: 86_400_000,
   /** Characters of a process id chosen by a caller: the Codex client's need no more than this. */
   processIdChars: 8192,
+  /** One frame on a connection; larger ones close it with 1009. Far above a read reply of a whole log (1 MiB). */
+  frameBytes: 16 * 1024 * 1024,
+  /** Nesting of a message: the deepest legal one has 5 levels. */
+  messageDepth: 16,
+  /** From the opened connection to its hello: a port scanner holds nothing for longer. */
+  handshakeMs: 5_000,
+  /** A silent connection is asked for a sign of life this often, and is dead when two in a row stay unanswered. */
+  pingMs: 20_000,
+  /** A session outlives its connection this long: the Codex exec-server's 80 s. Must exceed `recoveryMs`. */
+  sessionTtlMs: 80_000,
+  /** A client tries this long to come back before it gives up. */
+  recoveryMs: 45_000,
+  /** First pause between two attempts to come back; doubled each time, with jitter. */
+  backoffFirstMs: 50,
+  /** Longest pause between two attempts: a server that is back is found within this time. */
+  backoffLastMs: 5_000,
+  /** Bytes handed to a socket and not yet taken by the kernel, above which subscriptions of this connection wait. */
+  outboxBytes: 1024 * 1024,
+  /** The same for everything, replies included: beyond it the peer does not read at all and the connection is closed. */
+  outboxMaxBytes: 64 * 1024 * 1024,
+  /** What a lossless subscriber is sent ahead of its acknowledgement. Half of what a replica retains, so it never evicts unread events. */
+  windowBytes: 512 * 1024,
+  /** Requests of one session that are running or whose replies were not acknowledged. */
+  requests: 4096,
+  /** Connections of one server. */
+  connections: 10_000,
+  /** Sessions of one server, detached ones included. */
+  sessions: 10_000,
   /** Bytes of one argument or environment entry with its NUL: Linux's MAX_ARG_STRLEN, 32 pages. */
   argBytes: 131_072,
 } as const;

@@ -59,6 +59,8 @@ export interface ProcessSpec {
   readonly timeoutMs?: number;
   /** Descriptors of this process that the child keeps under the same number. Local only. */
   readonly inheritFds?: readonly number[];
+  /** What becomes of it when the session that started it ends: default `terminate`. Locally without meaning. */
+  readonly onDetach?: "terminate" | "keep";
   /** Free text for lists and filters. */
   readonly labels?: Readonly<Record<string, string>>;
 }

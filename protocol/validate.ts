@@ -23,6 +23,7 @@ const SPEC_FIELDS = new Set<string>([
   "merge",
   "timeoutMs",
   "inheritFds",
+  "onDetach",
   "labels",
 ] satisfies (keyof ProcessSpec)[]);
 
@@ -48,6 +49,7 @@ export function checkSpec(spec: unknown): Problem | undefined {
       : undefined) ??
     optional(timeoutMs, (ms) => checkInteger("timeoutMs", ms, 1, 2 ** 31 - 1)) ??
     optional(inheritFds, checkFds) ??
+    optional(spec.onDetach, (choice) => checkOneOf("onDetach", choice, ["terminate", "keep"])) ??
     optional(spec.labels, (labels) => checkTextMap("labels", labels))
   );
 }
@@ -63,6 +65,12 @@ export function checkSize(size: unknown): Problem | undefined {
 export function checkWriteId(writeId: unknown): Problem | undefined {
   if (writeId === "") return problem("writeId", "must not be empty");
   return checkText("writeId", writeId, limits.writeIdChars);
+}
+
+/** The problem of a choice among words. */
+export function checkOneOf(field: string, value: unknown, words: readonly string[]): Problem | undefined {
+  if (words.includes(value as string)) return undefined;
+  return problem(field, `must be one of ${words.join(", ")}, got ${describe(value)}`);
 }
 
 /** The problem of an integer argument. */
@@ -99,6 +107,8 @@ function checkEnvPolicy(policy: unknown): Problem | undefined {
 
 function checkMetadata(metadata: unknown): Problem | undefined {
   if (!isRecord(metadata)) return problem("metadata", `must be an object, got ${describe(metadata)}`);
+  const unknown = Object.keys(metadata).find((name) => !["threadId", "toolCallId"].includes(name));
+  if (unknown !== undefined) return problem(`metadata.${unknown}`, "is not a field of the metadata");
   const { threadId, toolCallId } = metadata;
   if (toolCallId !== undefined && typeof toolCallId !== "string") {
     return problem("metadata.toolCallId", `must be a string, got ${describe(toolCallId)}`);
@@ -139,7 +149,9 @@ function checkEnv(field: string, env: unknown): Problem | undefined {
 }
 
 function checkTextMap(field: string, map: unknown): Problem | undefined {
-  if (!isRecord(map)) return problem(field, `must be an object of strings, got ${describe(map)}`);
+  // No value is shown: it may be a secret in the wrong place.
+  if (!isRecord(map))
+    return problem(field, `must be an object of strings, got ${Array.isArray(map) ? "an array" : typeof map}`);
   for (const [name, value] of Object.entries(map)) {
     const wrong = checkText(`${field}.${name}`, value);
     if (wrong) return wrong;
@@ -157,7 +169,7 @@ function checkTextList(field: string, list: unknown): Problem | undefined {
 }
 
 /** Text that reaches the operating system as a C string: NUL would cut it short in silence. */
-function checkText(field: string, value: unknown, maxChars = Number.POSITIVE_INFINITY): Problem | undefined {
+export function checkText(field: string, value: unknown, maxChars = Number.POSITIVE_INFINITY): Problem | undefined {
   if (typeof value !== "string") return problem(field, `must be a string, got ${describe(value)}`);
   if (value.includes("\0")) return problem(field, "must not contain a NUL character");
   if (value.length > maxChars) return problem(field, `must have at most ${maxChars} characters, has ${value.length}`);
@@ -168,7 +180,8 @@ function checkFlag(field: string, value: unknown): Problem | undefined {
   return typeof value === "boolean" ? undefined : problem(field, `must be true or false, got ${describe(value)}`);
 }
 
-function optional(value: unknown, check: (value: unknown) => Problem | undefined): Problem | undefined {
+/** Checks a value that may be absent. */
+export function optional(value: unknown, check: (value: unknown) => Problem | undefined): Problem | undefined {
   return value === undefined ? undefined : check(value);
 }
 
@@ -176,7 +189,8 @@ function problem(field: string, message: string): Problem {
   return { field, message };
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
+/** Whether a value is a map of fields. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 

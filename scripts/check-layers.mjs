@@ -31,7 +31,7 @@ const ONLY = {
 /** Code that also runs in a browser: no `node:`, only these packages, and of the project only code that runs there too. */
 const BROWSER = ["protocol", "lib/log", "lib/errors.ts", "lib/clock.ts", "lib/process", "lib/transport", "lib/client"];
 const BROWSER_PACKAGES = ["rxjs", "msgpackr"];
-const NODE_ONLY_FILES = /^lib\/transport\/(stdio|websocket-server|unix[a-z0-9-]*)\.ts$/;
+const NODE_ONLY_FILES = /^lib\/transport\/(stream|websocket-server|websocket-client|websocket-node)\.ts$/;
 const PROTOCOL_PACKAGES = ["msgpackr"];
 const NODE_GLOBALS = /\b(Buffer\.|NodeJS\.|setImmediate\(|process\.(nextTick|env|platform|hrtime|memoryUsage)\b)/g;
 

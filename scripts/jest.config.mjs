@@ -6,6 +6,7 @@ export default {
   roots: ["<rootDir>/spec"],
   testMatch: ["**/*.spec.ts"],
   testEnvironment: "<rootDir>/spec/support/environment.mjs",
+  globalSetup: "<rootDir>/scripts/jest.global-setup.mjs",
   testTimeout: 20_000,
   injectGlobals: false,
   extensionsToTreatAsEsm: [".ts"],

@@ -27,9 +27,17 @@ export class Mailbox<Message> {
       try {
         this.#handle(next);
       } catch (error) {
-        this.#onError(error, next);
+        this.#report(error, next);
       }
     }
     this.#busy = false;
+  }
+
+  #report(error: unknown, message: Message): void {
+    try {
+      this.#onError(error, message);
+    } catch {
+      // Whoever is told of errors has one itself: there is nobody left to tell, and the mailbox must go on.
+    }
   }
 }

@@ -156,8 +156,12 @@ export class ProcessActor {
           this.#termination.begin(this.#child, { reason: "timeout", graceMs: this.#options.graceMs, scope: "tree" })
         );
       case "termination":
-        if (this.#child) this.#termination.proceed(this.#child);
-        return this.#releaseIfOver();
+        try {
+          if (this.#child) this.#termination.proceed(this.#child);
+        } finally {
+          this.#releaseIfOver();
+        }
+        return;
       case "mergeWindowOver":
         return this.#merger.windowOver();
       case "pressure":
@@ -168,6 +172,9 @@ export class ProcessActor {
       case "release":
         this.#termination.cancel();
         this.#child?.release();
+        // The ends of the streams are messages that follow this one; an exit that is not known will not be.
+        if (!this.log.exited)
+          this.log.fail(new ExecwireError("CLOSED", "the supervisor was closed before the end was known"));
         return this.#settleRelease();
       case "remove":
         this.log.forget();
@@ -221,7 +228,7 @@ export class ProcessActor {
   /** Invariant 5. */
   #releaseIfOver(): void {
     const child = this.#child;
-    if (this.#state !== "closed" || !child || this.#termination.isPending(child)) return;
+    if (!this.log.closed || !child || this.#termination.isPending(child)) return;
     this.#termination.cancel();
     child.release();
     this.#settleRelease();

@@ -57,7 +57,7 @@ export class StdinQueue {
     if (error) return this.break();
     const chunk = this.#queue.shift();
     if (chunk instanceof Uint8Array) this.#queuedBytes -= chunk.length;
-    while (this.#parked[0] && this.#hasRoomFor(this.#parked[0])) this.#admit(this.#parked.shift() as Entry);
+    while (this.#parked[0] && this.#mayEnter(this.#parked[0])) this.#admit(this.#parked.shift() as Entry);
     this.#pump();
   }
 
@@ -73,7 +73,7 @@ export class StdinQueue {
     if (this.#answersRetry(entry)) return;
     if (this.#broken || refused) return entry.reply.resolve("stdinClosed");
     // Invariant 1: also a small write waits behind a large one that is parked.
-    if (this.#parked.length > 0 || !this.#hasRoomFor(entry)) {
+    if (this.#parked.length > 0 || !this.#mayEnter(entry)) {
       this.#parked.push(entry);
       return;
     }
@@ -103,7 +103,9 @@ export class StdinQueue {
     return true;
   }
 
-  #hasRoomFor({ chunk }: Entry): boolean {
+  /** There is room, or none is needed: the end, a write larger than the queue once it is empty, a retry. */
+  #mayEnter({ chunk, writeId }: Entry): boolean {
+    if (writeId !== undefined && this.#ledger.has(writeId)) return true;
     return chunk === "end" || this.#queue.length === 0 || this.#queuedBytes + chunk.length <= this.#maxBytes;
   }
 

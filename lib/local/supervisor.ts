@@ -14,7 +14,7 @@ import { type Clock, systemClock } from "../clock.ts";
 import { ExecwireError, refuse } from "../errors.ts";
 import { GuardedObservable, type ReportError, reportToConsole } from "../log/guarded-observable.ts";
 import { MemoryBudget } from "../log/memory-budget.ts";
-import type { Backend, CloseOptions } from "../process/backend.ts";
+import type { Backend, CloseOptions, StartOptions } from "../process/backend.ts";
 import { Process } from "../process/process.ts";
 import type { Spawner } from "../spawn/child.ts";
 import { loadSpawner, type SpawnerName } from "../spawn/load-spawner.ts";
@@ -49,6 +49,8 @@ export class Supervisor implements Backend {
   readonly changes$: GuardedObservable<ProcessInfo>;
   readonly #changes = new Subject<ProcessInfo>();
   readonly #actors = new Map<string, ProcessActor>();
+  /** Those that still hold a child, or may get one; a removed process can be among them. */
+  readonly #unreleased = new Set<ProcessActor>();
   readonly #limits: Limits;
   readonly #clock: Clock;
   readonly #onError: ReportError;
@@ -75,17 +77,23 @@ export class Supervisor implements Backend {
     process.on("exit", this.#onExit);
   }
 
-  async start(spec: ProcessSpec): Promise<Process> {
+  async start(spec: ProcessSpec, { incarnation = randomUUID() }: StartOptions = {}): Promise<Process> {
     refuse(checkSpec(spec));
     if (spec.cwd !== undefined && !isAbsolute(spec.cwd)) {
       refuse({ field: "cwd", message: `must be an absolute path of this host, got ${spec.cwd}` });
     }
-    const processId = spec.processId ?? randomUUID();
-    this.#admit(processId);
-    const actor = this.#createActor(processId, spec);
-    this.#actors.set(processId, actor);
-    this.#changes.next(actor.info);
-    void this.#spawn(actor, spec);
+    const processId = spec.processId ?? incarnation;
+    let actor = this.#actors.get(processId);
+    if (actor?.info.incarnation !== incarnation) {
+      this.#admit(processId);
+      actor = this.#createActor(processId, incarnation, spec);
+      this.#actors.set(processId, actor);
+      this.#unreleased.add(actor);
+      const added = actor;
+      void actor.released.then(() => this.#unreleased.delete(added));
+      this.#changes.next(actor.info);
+      void this.#spawn(actor, spec);
+    }
     await actor.started;
     return this.#processOf(actor, "lossless");
   }
@@ -129,7 +137,7 @@ export class Supervisor implements Backend {
     }
   }
 
-  #createActor(processId: string, spec: ProcessSpec): ProcessActor {
+  #createActor(processId: string, incarnation: string, spec: ProcessSpec): ProcessActor {
     const actor: ProcessActor = new ProcessActor({
       ...this.#limits,
       clock: this.#clock,
@@ -137,7 +145,7 @@ export class Supervisor implements Backend {
       log: { ...this.#limits, budget: this.#budget },
       identity: {
         processId,
-        incarnation: randomUUID(),
+        incarnation,
         argv: Object.freeze([...spec.argv]),
         cwd: spec.cwd ?? process.cwd(),
         tty: Boolean(spec.tty),
@@ -180,7 +188,7 @@ export class Supervisor implements Backend {
   }
 
   async #close(graceMs: number): Promise<void> {
-    const actors = [...this.#actors.values()];
+    const actors = [...this.#unreleased];
     const reply = { resolve: () => undefined, reject: this.#onError };
     for (const actor of actors) {
       actor.post({ type: "terminate", reason: "terminate", graceMs, scope: "tree", leftovers: true, reply });
@@ -203,7 +211,7 @@ export class Supervisor implements Backend {
   /** The program exits with processes running: there is no time for a grace. */
   #killAll(): void {
     const reply = { resolve: () => undefined, reject: () => undefined };
-    for (const actor of this.#actors.values()) {
+    for (const actor of this.#unreleased) {
       actor.post({ type: "terminate", reason: "terminate", graceMs: 0, scope: "tree", leftovers: true, reply });
     }
   }

@@ -46,12 +46,13 @@ export class Termination {
     this.#scope = scope;
     this.#graceIsOver = graceMs === 0;
     this.#looksLeft = MAX_LOOKS_AFTER_KILL;
-    child.kill(this.#graceIsOver ? "SIGKILL" : "SIGTERM", scope);
-    if (this.#graceIsOver) return;
+    if (this.#graceIsOver) return child.kill("SIGKILL", scope);
+    // Armed first: also when somebody in scope may not be signalled, the others get their SIGKILL.
     this.#grace = this.#clock.after(graceMs, () => {
       this.#graceIsOver = true;
       this.#onTimer();
     });
+    child.kill("SIGTERM", scope);
     // A stopped process cannot act on SIGTERM before it continues.
     child.kill("SIGCONT", scope);
   }

@@ -12,7 +12,12 @@ export class WriteLedger {
     this.#capacity = capacity;
   }
 
-  /** Whether this id was accepted before. Throws WRITE_ID_CONFLICT when it was, with other bytes. */
+  /** Whether this id was accepted before, with whatever bytes. */
+  has(writeId: string): boolean {
+    return this.#digests.has(writeId);
+  }
+
+  /** Whether this write was accepted before. Throws WRITE_ID_CONFLICT when it was, with other bytes. */
   knows(writeId: string, chunk: Uint8Array): boolean {
     const known = this.#digests.get(writeId);
     if (known === undefined) return false;

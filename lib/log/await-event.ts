@@ -9,12 +9,15 @@ export function awaitEvent<T>(
   report: ReportError = reportToConsole,
 ): GuardedObservable<T> {
   return new GuardedObservable(report, (subscriber) => {
+    let told = false;
     const check = () => {
-      const found = pick(view);
+      const found = told ? undefined : pick(view);
       if (found !== undefined) {
+        // The subscriber may cause an append, which leads here again.
+        told = true;
         subscriber.next(found);
         subscriber.complete();
-      } else if (view.failure) {
+      } else if (view.failure && !told) {
         subscriber.error(view.failure);
       }
     };

@@ -13,16 +13,17 @@ export const reportToConsole: ReportError = (error) => console.error("execwire: 
  * (`pipe` lifts into the same class), so it stands at the end of every chain that starts here.
  */
 export class GuardedObservable<T> extends Observable<T> {
-  readonly #report: ReportError;
+  /** Where what a subscriber throws goes. */
+  readonly report: ReportError;
 
   constructor(report: ReportError, subscribe?: (subscriber: Subscriber<T>) => (() => void) | undefined) {
     super(subscribe);
-    this.#report = report;
+    this.report = report;
   }
 
   // rxjs calls `lift` for each operator of a pipe; without this override the guard would end at the first one.
   override lift<R>(operator?: Operator<T, R>): Observable<R> {
-    const lifted = new GuardedObservable<R>(this.#report);
+    const lifted = new GuardedObservable<R>(this.report);
     lifted.source = this;
     lifted.operator = operator as Operator<unknown, R>;
     return lifted;
@@ -35,7 +36,7 @@ export class GuardedObservable<T> extends Observable<T> {
       typeof observerOrNext === "function" ? { next: observerOrNext } : (observerOrNext ?? {});
     return super.subscribe({
       next: (value) => this.#guard(() => observer.next?.(value)),
-      error: (error) => (observer.error ? this.#guard(() => observer.error?.(error)) : this.#report(error)),
+      error: (error) => (observer.error ? this.#guard(() => observer.error?.(error)) : this.report(error)),
       complete: () => this.#guard(() => observer.complete?.()),
     });
   }
@@ -44,7 +45,16 @@ export class GuardedObservable<T> extends Observable<T> {
     try {
       run();
     } catch (error) {
-      this.#report(error);
+      this.report(error);
     }
   }
+}
+
+/** Gives what was built from a guarded observable the same guard, where it lost it (`concat`, `defer`). */
+export function guardLike<T>(origin: Observable<unknown>, source: Observable<T>): Observable<T> {
+  if (!(origin instanceof GuardedObservable)) return source;
+  return new GuardedObservable<T>(origin.report, (subscriber) => {
+    const subscription = source.subscribe(subscriber);
+    return () => subscription.unsubscribe();
+  });
 }

@@ -12,11 +12,18 @@ export class HoldSet {
   readonly #entries = new Set<Entry>();
   readonly #isTooMuch: (floor: Seq) => boolean;
   readonly #onPressure: ((full: boolean) => void) | undefined;
+  readonly #onMove: () => void;
   #full = false;
 
-  constructor(isTooMuch: (floor: Seq) => boolean, onPressure: ((full: boolean) => void) | undefined) {
+  /** `isTooMuch` judges what follows a floor; `onMove` is called when the floor may have risen. */
+  constructor(
+    isTooMuch: (floor: Seq) => boolean,
+    onPressure: ((full: boolean) => void) | undefined,
+    onMove: () => void,
+  ) {
     this.#isTooMuch = isTooMuch;
     this.#onPressure = onPressure;
+    this.#onMove = onMove;
   }
 
   add(position: () => Seq): Hold {
@@ -25,7 +32,7 @@ export class HoldSet {
     return {
       renew: () => {
         entry.alive = true;
-        if (this.#full) this.check();
+        this.#onMove();
       },
       release: () => this.#remove(entry),
     };
@@ -59,6 +66,6 @@ export class HoldSet {
   }
 
   #remove(entry: Entry): void {
-    if (this.#entries.delete(entry)) this.check();
+    if (this.#entries.delete(entry)) this.#onMove();
   }
 }

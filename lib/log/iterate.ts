@@ -47,6 +47,10 @@ export class DeliveryIterator implements AsyncIterableIterator<Delivery> {
         if (delivery.type === "closed") this.#finish();
         return { done: false, value: delivery };
       }
+      if (this.#view.closed && this.#cursor.afterSeq >= this.#view.headSeq) {
+        this.#finish();
+        break;
+      }
       if (this.#view.failure) {
         this.#finish();
         throw this.#view.failure;

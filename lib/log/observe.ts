@@ -24,10 +24,12 @@ export function observe(
         const delivery = subscriber.closed ? undefined : cursor.next();
         if (delivery === undefined || delivery === "loading") break;
         subscriber.next(delivery);
-        if (delivery.type === "closed") subscriber.complete();
       }
       draining = false;
-      if (view.failure && !subscriber.closed) subscriber.error(view.failure);
+      if (subscriber.closed) return;
+      if (view.failure) subscriber.error(view.failure);
+      // Who already had `closed` before is at the end as well.
+      else if (view.closed && cursor.afterSeq >= view.headSeq) subscriber.complete();
     };
     const stop = view.onAppend(drain);
     drain();

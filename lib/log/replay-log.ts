@@ -56,7 +56,11 @@ export class ReplayLog implements LogView {
     this.#chunkBytes = Math.max(1, Math.min(options.chunkBytes ?? limits.chunkBytes, this.#maxBytes));
     this.#overhead = options.eventOverheadBytes ?? limits.eventOverheadBytes;
     this.#budget = options.budget ?? new MemoryBudget(Number.POSITIVE_INFINITY);
-    this.#holds = new HoldSet((floor) => this.#unreadIsTooMuch(floor), options.onPressure);
+    const onMove = () => {
+      this.#evict(0);
+      this.#holds.check();
+    };
+    this.#holds = new HoldSet((floor) => this.#unreadIsTooMuch(floor), options.onPressure, onMove);
   }
 
   get firstSeq(): Seq {

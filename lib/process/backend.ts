@@ -9,10 +9,19 @@ export interface CloseOptions {
   readonly graceMs?: number;
 }
 
+/** How to start, beside what to start. */
+export interface StartOptions {
+  /**
+   * Idempotency key, a uuid: it becomes the incarnation, and a start repeated with the same one gives the same process.
+   * Default: a new one.
+   */
+  readonly incarnation?: string;
+}
+
 /** A host of processes. */
 export interface Backend {
   /** Starts a process and resolves once its program runs. Rejects with one of the codes in `protocol/errors.ts`. */
-  start(spec: ProcessSpec): Promise<Process>;
+  start(spec: ProcessSpec, options?: StartOptions): Promise<Process>;
   /** The process of that id, also one that is starting or already closed. Rejects with PROCESS_UNKNOWN. */
   attach(processId: string): Promise<Process>;
   /** Every process not yet removed, in the order of their start. */

@@ -70,6 +70,11 @@ export class Process implements ProcessPort {
     this.closed$ = awaitEvent(log, closedEvent, onSubscriberError);
   }
 
+  /** The log itself, for hosts that pass it on. */
+  get log(): LogView {
+    return this.#parts.log;
+  }
+
   /** The state of the moment. */
   get info(): ProcessInfo {
     return this.#parts.info();

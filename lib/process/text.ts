@@ -3,6 +3,7 @@
 import { concat, concatMap, defer, from, type Observable } from "rxjs";
 import type { GapNotice, OutputEvent, StreamName } from "../../protocol/index.ts";
 import { ExecwireError } from "../errors.ts";
+import { guardLike } from "../log/guarded-observable.ts";
 import type { Process } from "./process.ts";
 
 /** Which output, decoded how, and what stands for a loss. */
@@ -29,13 +30,14 @@ export interface Line {
 
 /** The output as pieces of text, as they come; replays what is retained. Concatenated they are the whole. */
 export function text(process: Process, options: TextOptions = {}): Observable<string> {
-  return pieces(process, options).pipe(concatMap((piece) => (piece.text === "" ? [] : [piece.text])));
+  const texts = pieces(process, options).pipe(concatMap((piece) => (piece.text === "" ? [] : [piece.text])));
+  return guardLike(process.output$, texts);
 }
 
 /** The output line by line. A line ends with \n or \r\n; a last line without an end is delivered at the end. */
 export function lines(process: Process, options: LinesOptions = {}): Observable<Line> {
   const maxLength = options.maxLength ?? 1024 * 1024;
-  return defer(() => {
+  const cutLines = defer(() => {
     const open = new Map<StreamName, string>();
     const cut = ({ stream, text: piece }: Line): Line[] => {
       const parts = ((open.get(stream) ?? "") + piece).split("\n");
@@ -54,6 +56,7 @@ export function lines(process: Process, options: LinesOptions = {}): Observable<
     );
     return concat(pieces(process, options).pipe(concatMap(cut)), leftovers);
   });
+  return guardLike(process.output$, cutLines);
 }
 
 /** Node declares TextDecoder as a value only. */

@@ -57,8 +57,9 @@ export async function inspect({ cwd, file, argv, env }: Launch): Promise<Execwir
     const message = `an argument or variable of ${size} bytes exceeds the system's ${limits.argBytes - 1}: ${tooLong.slice(0, 40)}...; use stdin or a file`;
     return spawnFailed("arg-too-long", message, file);
   }
+  // Not `instanceof Error`: under jest or vm the errors of Node are of another realm.
   const directory = await stat(cwd).catch((error: NodeJS.ErrnoException) => error);
-  if (directory instanceof Error) {
+  if (!("isDirectory" in directory)) {
     if (directory.code === "ENOENT")
       return spawnFailed("cwd-not-found", `working directory ${cwd} does not exist`, cwd);
     if (directory.code === "ENOTDIR")
@@ -74,7 +75,7 @@ export async function inspect({ cwd, file, argv, env }: Launch): Promise<Execwir
   if (!(await may(cwd, constants.X_OK)))
     return spawnFailed("cwd-not-accessible", `working directory ${cwd} may not be entered`, cwd);
   const program = await stat(file).catch((error: NodeJS.ErrnoException) => error);
-  if (program instanceof Error)
+  if (!("isDirectory" in program))
     return spawnFailed("not-found", `program ${file} does not exist (${describeErrno(program)})`, file);
   if (program.isDirectory()) return spawnFailed("is-directory", `${file} is a directory, not a program`, file);
   if (!(await may(file, constants.X_OK)))

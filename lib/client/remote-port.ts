@@ -1,0 +1,63 @@
+// The port of a remote process: each call is a request, with the same answers and errors as a local one.
+import type {
+  MethodName,
+  Methods,
+  ProcessAddress,
+  ReadOptions,
+  SignalName,
+  TerminalSize,
+} from "../../protocol/index.ts";
+import { checkWriteId } from "../../protocol/index.ts";
+import { refuse } from "../errors.ts";
+import type { ProcessPort, SignalOptions, TerminateOptions, WriteOptions } from "../process/port.ts";
+import type { Requests } from "./requests.ts";
+
+/** Commands to a process at the other end of a link. Calls made while it recovers wait for it. */
+export class RemotePort implements ProcessPort {
+  readonly #requests: Requests;
+  readonly #address: ProcessAddress;
+
+  constructor(requests: Requests, address: ProcessAddress) {
+    this.#requests = requests;
+    this.#address = address;
+  }
+
+  read(options: ReadOptions = {}) {
+    return this.#call("process/read", options);
+  }
+
+  async write(chunk: Uint8Array | string, { writeId }: WriteOptions = {}) {
+    if (writeId !== undefined) refuse(checkWriteId(writeId));
+    const bytes = typeof chunk === "string" ? new TextEncoder().encode(chunk) : chunk;
+    // msgpack tells other typed arrays and what is no array at all apart only by losing them.
+    if (!(bytes instanceof Uint8Array)) refuse({ field: "chunk", message: "must be a string or a Uint8Array" });
+    const { status } = await this.#call("process/write", {
+      ...(writeId !== undefined && { writeId }),
+      chunk: Uint8Array.from(bytes),
+    });
+    return status;
+  }
+
+  async closeStdin() {
+    return (await this.#call("process/closeStdin", {})).status;
+  }
+
+  async signal(signal: SignalName, options: SignalOptions = {}) {
+    await this.#call("process/signal", { signal, ...options });
+  }
+
+  async resize(size: TerminalSize) {
+    await this.#call("process/resize", { size });
+  }
+
+  terminate(options: TerminateOptions = {}) {
+    return this.#call("process/terminate", options);
+  }
+
+  #call<M extends MethodName>(
+    method: M,
+    params: Omit<Methods[M]["params"], keyof ProcessAddress>,
+  ): Promise<Methods[M]["result"]> {
+    return this.#requests.call(method, { ...this.#address, ...params } as Methods[M]["params"]);
+  }
+}

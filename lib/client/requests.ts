@@ -1,0 +1,93 @@
+// Requests on their way: numbered, kept until their replies come, and sent again in order on a new connection.
+import type { MethodName, Methods, ReplyMessage, RequestMessage } from "../../protocol/index.ts";
+import { type ExecwireError, fromWireError } from "../errors.ts";
+
+/** What to do with an answer, in the turn in which it comes: what follows it on the wire may depend on it. */
+export interface Answer<T> {
+  onResult(result: T): void;
+  onError(error: ExecwireError): void;
+}
+
+interface Pending {
+  readonly message: RequestMessage;
+  readonly answer: Answer<never>;
+  readonly again: boolean;
+}
+
+/** The calls of one client. */
+export class Requests {
+  readonly #send: (message: RequestMessage) => void;
+  readonly #pending = new Map<number, Pending>();
+  #lastId = 0;
+  #arrived: number[] = [];
+  #failure: ExecwireError | undefined;
+
+  /** `send` does nothing while there is no connection. */
+  constructor(send: (message: RequestMessage) => void) {
+    this.#send = send;
+  }
+
+  /** Ids whose replies are awaited. */
+  get pending(): number[] {
+    return [...this.#pending.keys()];
+  }
+
+  /** Calls a method; rejects with what the server says, or with the reason why nobody will ever answer. */
+  call<M extends MethodName>(method: M, params: Methods[M]["params"]): Promise<Methods[M]["result"]> {
+    return new Promise((resolve, reject) =>
+      this.#request(method, params, { onResult: resolve, onError: reject }, true),
+    );
+  }
+
+  /** The same for what belongs to one connection: lost with it, and then never answered. */
+  callOnce<M extends MethodName>(method: M, params: Methods[M]["params"], answer: Answer<Methods[M]["result"]>): void {
+    this.#request(method, params, answer, false);
+  }
+
+  /** A reply came; one that nobody waits for was answered twice. */
+  settle(reply: ReplyMessage): void {
+    const pending = this.#pending.get(reply.id);
+    if (!pending) return;
+    this.#pending.delete(reply.id);
+    this.#arrived.push(reply.id);
+    if ("error" in reply) pending.answer.onError(fromWireError(reply.error));
+    else pending.answer.onResult(reply.result as never);
+  }
+
+  /** On a new connection: everything that was not answered, in the order of the calls. */
+  sendAgain(): void {
+    for (const [id, { message, again }] of this.#pending) {
+      // The hello told the server what is pending, which acknowledges all else.
+      if (again) this.#send({ ...message, acked: [] });
+      else this.#pending.delete(id);
+    }
+  }
+
+  /** Nobody will answer any more. */
+  fail(error: ExecwireError): void {
+    this.#failure = error;
+    const pending = [...this.#pending.values()];
+    this.#pending.clear();
+    for (const { answer } of pending) answer.onError(error);
+  }
+
+  #request<M extends MethodName>(
+    method: M,
+    params: Methods[M]["params"],
+    answer: Answer<Methods[M]["result"]>,
+    again: boolean,
+  ): void {
+    if (this.#failure) return answer.onError(this.#failure);
+    this.#lastId += 1;
+    const message: RequestMessage = {
+      type: "request",
+      id: this.#lastId,
+      acked: this.#arrived,
+      method,
+      params: { ...params },
+    };
+    this.#arrived = [];
+    this.#pending.set(message.id, { message, answer: answer as Answer<never>, again });
+    this.#send(message);
+  }
+}

@@ -1,0 +1,250 @@
+// A log whose truth is elsewhere: written by the wire, read like any other. It asks for events only while somebody reads,
+// from where that reader stands, and goes on after its head when the connection comes back.
+//
+// Invariants
+// 1. What it holds is consecutive: an event or a gap follows the seq before it; what was seen is dropped, a hole is refused.
+// 2. An event is never invented: it came from the source with its seq.
+// 3. What a local reader wants and this does not hold, but the source may, is `loading`: the replica begins anew from there.
+// 4. Nothing that a hold has not read is evicted: the source sends no more than a window ahead of the acknowledgement.
+import type { Delivery, DeliveryMode, ExitedEvent, GapNotice, ProcessEvent, Seq } from "../../protocol/index.ts";
+import { limits } from "../../protocol/index.ts";
+import type { ExecwireError } from "../errors.ts";
+import type { Hold, LogView } from "./log-view.ts";
+
+/** Where the events come from. */
+export interface ReplicaSource {
+  /** Send what follows `afterSeq`, from now on; answered by a call of `began`. Replaces an earlier subscription. */
+  subscribe(afterSeq: Seq, delivery: DeliveryMode): void;
+  /** Send nothing any more. */
+  unsubscribe(): void;
+  /** Everything up to `seq` was taken; only of interest to a lossless subscription. */
+  ack(seq: Seq): void;
+}
+
+/** What a replica may hold. */
+export interface ReplicaOptions {
+  readonly delivery: DeliveryMode;
+  readonly retainedBytes?: number;
+  readonly windowBytes?: number;
+}
+
+interface Item {
+  readonly delivery: Delivery;
+  readonly firstSeq: Seq;
+  /** Output bytes received up to and including this item, since the subscription's beginning. */
+  readonly offset: number;
+}
+
+/** Nobody reads: `idle`. Asked for, and what still comes belongs to an earlier subscription: `asked`. Following: `live`. */
+type ReplicaState = "idle" | "asked" | "live";
+
+/** A log view fed by a subscription. */
+export class Replica implements LogView {
+  readonly #source: ReplicaSource;
+  readonly #maxBytes: number;
+  readonly #windowBytes: number;
+  readonly #wakes = new Set<() => void>();
+  readonly #holds = new Set<() => Seq>();
+  #delivery: DeliveryMode;
+  #state: ReplicaState = "idle";
+  #items: Item[] = [];
+  /** The subscription began after this seq: what lies before it was never here. */
+  #base: Seq = 0;
+  #head: Seq = 0;
+  #offset = 0;
+  #evictedOffset = 0;
+  /** False once bytes were lost whose number nobody knows, or when the beginning was not at 0. */
+  #offsetsAreTotal = true;
+  #ackedOffset = 0;
+  #exited: ExitedEvent | undefined;
+  #closed = false;
+  #failure: ExecwireError | undefined;
+
+  constructor(source: ReplicaSource, options: ReplicaOptions) {
+    this.#source = source;
+    this.#delivery = options.delivery;
+    this.#maxBytes = options.retainedBytes ?? limits.retainedBytes;
+    this.#windowBytes = options.windowBytes ?? limits.windowBytes;
+  }
+
+  get firstSeq(): Seq {
+    return this.#items[0]?.firstSeq ?? this.#head + 1;
+  }
+
+  get headSeq(): Seq {
+    return this.#head;
+  }
+
+  get exited(): ExitedEvent | undefined {
+    return this.#exited;
+  }
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  get failure(): ExecwireError | undefined {
+    return this.#failure;
+  }
+
+  /** Whether events are wanted, so that they must be asked for again on a new connection. */
+  get wanted(): boolean {
+    return this.#state !== "idle" && !this.#closed && !this.#failure;
+  }
+
+  next(afterSeq: Seq): Delivery | "loading" | undefined {
+    const seq = afterSeq + 1;
+    const first = this.firstSeq;
+    if (seq < first && this.#exited?.seq === seq) return this.#exited;
+    if (seq <= this.#base) return this.#beginAnew(afterSeq);
+    if (seq > this.#head) return undefined;
+    if (seq < first) {
+      const exitSeq = this.#exited?.seq ?? 0;
+      return gap(seq, exitSeq > seq && exitSeq < first ? exitSeq - 1 : first - 1);
+    }
+    const { delivery } = this.#find(seq) as Item;
+    if (delivery.type !== "gap" || delivery.firstSeq === seq) return delivery;
+    return gap(seq, delivery.lastSeq);
+  }
+
+  offsetAfter(seq: Seq): number | undefined {
+    if (seq === 0) return 0;
+    if (!this.#offsetsAreTotal) return undefined;
+    if (seq === this.firstSeq - 1) return this.#evictedOffset;
+    const item = this.#find(seq);
+    return item && seqAfter(item.delivery) === seq ? item.offset : undefined;
+  }
+
+  onAppend(wake: () => void): () => void {
+    const entry = () => wake();
+    this.#wakes.add(entry);
+    if (this.#state === "idle" && !this.#closed && !this.#failure) this.subscribe();
+    return () => {
+      this.#wakes.delete(entry);
+      if (this.#wakes.size === 0 && this.#holds.size === 0) this.#rest();
+    };
+  }
+
+  hold(position: () => Seq): Hold {
+    this.#holds.add(position);
+    if (this.#delivery === "gap") {
+      this.#delivery = "lossless";
+      if (this.wanted) this.subscribe();
+    }
+    return {
+      renew: () => this.#acknowledge(),
+      release: () => {
+        if (this.#holds.delete(position)) this.#acknowledge();
+      },
+    };
+  }
+
+  /** Asks for what follows the head; also after a reconnect. */
+  subscribe(): void {
+    this.#state = "asked";
+    this.#source.subscribe(this.#head, this.#delivery);
+  }
+
+  /** The source answered: what comes from here on belongs to the last subscription. */
+  began(): void {
+    if (this.#state === "asked") this.#state = "live";
+    this.#ackedOffset = this.#offset;
+  }
+
+  /** Takes what the source sent. Returns false for a hole, which a right source never sends. */
+  accept(delivery: ProcessEvent | GapNotice): boolean {
+    if (this.#state !== "live") return true;
+    const firstSeq = delivery.type === "gap" ? delivery.firstSeq : delivery.seq;
+    const lastSeq = seqAfter(delivery);
+    if (lastSeq <= this.#head) return true;
+    if (firstSeq !== this.#head + 1) return false;
+    this.#head = lastSeq;
+    if (delivery.type === "output") this.#offset += delivery.chunk.length;
+    if (delivery.type === "gap") {
+      this.#offset += delivery.bytes ?? 0;
+      this.#offsetsAreTotal &&= delivery.bytes !== undefined;
+    }
+    if (delivery.type === "exited") this.#exited = delivery;
+    if (delivery.type === "closed") this.#closed = true;
+    this.#items.push({ delivery: Object.freeze(delivery), firstSeq, offset: this.#offset });
+    this.#evict();
+    this.#acknowledge();
+    for (const wake of this.#wakes) wake();
+    return true;
+  }
+
+  /** Nothing will come any more, and nobody knows how it ended. */
+  fail(error: ExecwireError): void {
+    if (this.#closed || this.#failure) return;
+    this.#failure = error;
+    for (const wake of this.#wakes) wake();
+  }
+
+  /** Invariant 3. A reader further on waits until the events come past it again. */
+  #beginAnew(afterSeq: Seq): "loading" {
+    this.#items = [];
+    this.#base = afterSeq;
+    this.#head = afterSeq;
+    this.#offset = 0;
+    this.#evictedOffset = 0;
+    this.#offsetsAreTotal = afterSeq === 0;
+    this.#closed = false;
+    this.subscribe();
+    return "loading";
+  }
+
+  #rest(): void {
+    if (this.#state !== "idle" && !this.#closed) this.#source.unsubscribe();
+    this.#state = "idle";
+  }
+
+  #evict(): void {
+    const floor = this.#floor();
+    let count = 0;
+    while (this.#offset - this.#evictedOffset > this.#maxBytes && count < this.#items.length - 1) {
+      const item = this.#items[count] as Item;
+      if (seqAfter(item.delivery) > floor) break;
+      this.#evictedOffset = item.offset;
+      count += 1;
+    }
+    // Many at once: shifting one by one would move the whole array each time.
+    if (count > 0) this.#items.splice(0, count);
+  }
+
+  /** Tells the source how far everyone has read, in steps that keep the window open. */
+  #acknowledge(): void {
+    if (this.#delivery !== "lossless" || this.#state !== "live") return;
+    const floor = Math.min(this.#floor(), this.#head);
+    const offset = this.#find(floor)?.offset ?? this.#evictedOffset;
+    if (offset - this.#ackedOffset < this.#windowBytes / 4) return;
+    this.#ackedOffset = offset;
+    this.#source.ack(floor);
+  }
+
+  #floor(): Seq {
+    let floor = Number.POSITIVE_INFINITY;
+    for (const position of this.#holds) floor = Math.min(floor, position());
+    return floor;
+  }
+
+  /** The item that covers `seq`, by binary search. */
+  #find(seq: Seq): Item | undefined {
+    let low = 0;
+    let high = this.#items.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if ((this.#items[middle] as Item).firstSeq <= seq) low = middle;
+      else high = middle - 1;
+    }
+    const item = this.#items[low];
+    return item && item.firstSeq <= seq && seqAfter(item.delivery) >= seq ? item : undefined;
+  }
+}
+
+function seqAfter(delivery: Delivery): Seq {
+  return delivery.type === "gap" ? delivery.lastSeq : delivery.seq;
+}
+
+function gap(firstSeq: Seq, lastSeq: Seq): GapNotice {
+  return Object.freeze({ type: "gap", firstSeq, lastSeq });
+}

@@ -1,0 +1,32 @@
+// Who may connect, and what for.
+import { createHash, timingSafeEqual } from "node:crypto";
+
+/** `control` may do everything; `view` may look: list, attach, subscribe, read. */
+export type Role = "control" | "view";
+
+/** How clients are told apart: by a secret, or not at all (loopback and unix sockets of one's own only). */
+export type Auth =
+  | { readonly kind: "token"; readonly token: string; readonly viewToken?: string }
+  | { readonly kind: "none" };
+
+/** The role of who shows `token`; undefined for a stranger. */
+export function roleOf(auth: Auth, token: string | undefined): Role | undefined {
+  if (auth.kind === "none") return "control";
+  if (token === undefined) return undefined;
+  if (secretsEqual(auth.token, token)) return "control";
+  return auth.viewToken !== undefined && secretsEqual(auth.viewToken, token) ? "view" : undefined;
+}
+
+/** The token of an Authorization header. */
+export function bearerToken(authorization: string | undefined): string | undefined {
+  return /^Bearer +(\S+) *$/i.exec(authorization ?? "")?.[1];
+}
+
+/** Compares secrets in a time that tells nothing about them, nor about their lengths. */
+export function secretsEqual(expected: string, given: string): boolean {
+  return timingSafeEqual(digest(expected), digest(given));
+}
+
+function digest(secret: string): Buffer {
+  return createHash("sha256").update(secret).digest();
+}

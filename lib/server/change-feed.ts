@@ -1,0 +1,32 @@
+// Changes of state on their way to one connection: while it has no room, only the latest of each process is kept.
+import { encode, type ProcessInfo } from "../../protocol/index.ts";
+import type { Outbox } from "./outbox.ts";
+
+/** Sends changes once somebody asked for them. */
+export class ChangeFeed {
+  readonly #outbox: Outbox;
+  readonly #latest = new Map<string, ProcessInfo>();
+  #open = false;
+
+  constructor(outbox: Outbox) {
+    this.#outbox = outbox;
+  }
+
+  open(): void {
+    this.#open = true;
+  }
+
+  add(process: ProcessInfo): void {
+    if (!this.#open) return;
+    this.#latest.set(process.incarnation, process);
+    this.pump();
+  }
+
+  pump(): void {
+    for (const [key, process] of this.#latest) {
+      if (!this.#outbox.hasRoom) return;
+      this.#latest.delete(key);
+      this.#outbox.send(encode({ type: "change", process }));
+    }
+  }
+}

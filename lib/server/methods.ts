@@ -1,0 +1,148 @@
+// What each method does: a thin translation into calls of `Backend` and `Process`. Arguments were checked before.
+import type { MethodName, Methods, ProcessAddress } from "../../protocol/index.ts";
+import { ExecwireError } from "../errors.ts";
+import type { Backend } from "../process/backend.ts";
+import type { Process } from "../process/process.ts";
+import type { Channel } from "./channel.ts";
+import type { Channels } from "./channels.ts";
+import type { Session } from "./session.ts";
+
+/** What a method may use. */
+export interface MethodContext {
+  readonly backend: Backend;
+  readonly channels: Channels;
+  readonly session: Session;
+  /** Replaces this connection's subscription of the channel; it sends nothing before the reply. */
+  subscribe(channel: Channel, params: Methods["process/subscribe"]["params"]): void;
+  unsubscribe(channel: Channel): void;
+  watchChanges(): void;
+  /** Ends the session with what it started. */
+  closeSession(graceMs: number | undefined): Promise<void>;
+}
+
+type Handler<M extends MethodName> = (
+  params: Methods[M]["params"],
+  context: MethodContext,
+) => Promise<Methods[M]["result"]>;
+
+interface Method<M extends MethodName> {
+  /** A viewer may call it. */
+  readonly view: boolean;
+  /** It changes something, so a repetition gets the first outcome. The others are simply done again. */
+  readonly once: boolean;
+  readonly handle: Handler<M>;
+}
+
+/** Calls a method on the process of an address; `unknown` is the answer where there is no such process. */
+function on<M extends MethodName>(
+  act: (process: Process, params: Methods[M]["params"]) => Promise<Methods[M]["result"]>,
+  unknown?: Methods[M]["result"],
+): Handler<M> {
+  return async (params, { channels }) => {
+    let process: Process;
+    try {
+      ({ process } = await channels.at(params as unknown as ProcessAddress));
+    } catch (error) {
+      if (unknown !== undefined && error instanceof ExecwireError && error.code === "PROCESS_UNKNOWN") return unknown;
+      throw error;
+    }
+    return act(process, params);
+  };
+}
+
+const look = { view: true, once: false };
+const change = { view: false, once: true };
+
+/** The methods of this server. */
+export const methods: { readonly [M in MethodName]: Method<M> } = {
+  "process/start": {
+    ...change,
+    async handle({ spec, incarnation }, { channels, session }) {
+      if (spec.inheritFds?.length) {
+        throw new ExecwireError("UNSUPPORTED", "descriptors cannot be inherited from another machine", {
+          data: { what: "inheritFds" },
+        });
+      }
+      const channel = await channels.start(spec, incarnation);
+      if (spec.onDetach !== "keep") {
+        channel.owner = session;
+        session.owned.add(channel);
+      }
+      return { process: channel.process.info };
+    },
+  },
+  "process/attach": {
+    ...look,
+    async handle({ processId }, { channels }) {
+      return { process: (await channels.find(processId)).process.info };
+    },
+  },
+  "process/list": { ...look, handle: async (_params, { backend }) => ({ processes: await backend.list() }) },
+  "process/subscribe": {
+    ...look,
+    async handle(params, { channels, subscribe }) {
+      const channel = await channels.at(params);
+      subscribe(channel, params);
+      return { channel: channel.id };
+    },
+  },
+  "process/unsubscribe": {
+    ...look,
+    async handle(params, { channels, unsubscribe }) {
+      unsubscribe(await channels.at(params));
+      return {};
+    },
+  },
+  "process/read": {
+    ...look,
+    handle: on((process, { afterSeq, maxBytes, waitMs }) => process.read(present({ afterSeq, maxBytes, waitMs }))),
+  },
+  "process/write": {
+    ...change,
+    handle: on(async (process, { chunk, writeId }) => ({ status: await process.write(chunk, present({ writeId })) }), {
+      status: "unknownProcess",
+    }),
+  },
+  "process/closeStdin": {
+    ...change,
+    handle: on(async (process) => ({ status: await process.closeStdin() }), { status: "unknownProcess" }),
+  },
+  "process/signal": {
+    ...change,
+    handle: on(async (process, { signal, scope }) => {
+      await process.signal(signal, present({ scope }));
+      return {};
+    }, {}),
+  },
+  "process/resize": {
+    ...change,
+    handle: on(async (process, { size }) => {
+      await process.resize(size);
+      return {};
+    }, {}),
+  },
+  "process/terminate": {
+    ...change,
+    handle: on((process, { graceMs, scope }) => process.terminate(present({ graceMs, scope })), { running: false }),
+  },
+  "changes/watch": {
+    ...look,
+    async handle(_params, { watchChanges }) {
+      watchChanges();
+      return {};
+    },
+  },
+  "session/close": {
+    view: true,
+    once: true,
+    async handle({ graceMs }, { closeSession }) {
+      await closeSession(graceMs);
+      return {};
+    },
+  },
+};
+
+/** The fields that are there. */
+function present<T extends object>(fields: { [K in keyof T]: T[K] | undefined }): Partial<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<T>;
+}

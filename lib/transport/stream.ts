@@ -1,0 +1,114 @@
+// Frames over a pair of byte streams: stdin and stdout of a program, such as `ssh host execwire serve --listen stdio`. Each
+// frame has its length before it, 4 bytes, big-endian. A length of 0 begins the closing record: code and length of the
+// reason, 2 bytes each, then the reason. Node only.
+import type { Readable, Writable } from "node:stream";
+import { CLOSE, type Transport, type TransportHandlers } from "./transport.ts";
+
+const PREFIX_BYTES = 4;
+
+/** A transport over what is read from `input` and written to `output`. */
+export function streamTransport(input: Readable, output: Writable, frameBytes: number): Transport {
+  return new StreamTransport(input, output, frameBytes);
+}
+
+class StreamTransport implements Transport {
+  readonly #input: Readable;
+  readonly #output: Writable;
+  readonly #frameBytes: number;
+  #handlers: TransportHandlers | undefined;
+  #chunks: Buffer[] = [];
+  #bytes = 0;
+  #closed = false;
+
+  constructor(input: Readable, output: Writable, frameBytes: number) {
+    this.#input = input;
+    this.#output = output;
+    this.#frameBytes = frameBytes;
+  }
+
+  listen(handlers: TransportHandlers): void {
+    this.#handlers = handlers;
+    this.#input.on("data", (chunk: Buffer) => this.#receive(chunk));
+    this.#input.once("close", () => this.#end(1006, "the stream ended"));
+    this.#input.once("end", () => this.#end(1006, "the stream ended"));
+    this.#input.on("error", () => undefined);
+    this.#output.on("error", () => this.#end(1006, "the stream cannot be written"));
+  }
+
+  send(frame: Uint8Array, sent?: () => void): void {
+    if (this.#closed) {
+      sent?.();
+      return;
+    }
+    const prefix = Buffer.alloc(PREFIX_BYTES);
+    prefix.writeUInt32BE(frame.length);
+    this.#output.write(prefix);
+    this.#output.write(frame, () => sent?.());
+  }
+
+  close(code: number, reason: string): void {
+    if (this.#closed) return;
+    const text = Buffer.from(reason);
+    const record = Buffer.alloc(PREFIX_BYTES + 4);
+    record.writeUInt16BE(code, PREFIX_BYTES);
+    record.writeUInt16BE(text.length, PREFIX_BYTES + 2);
+    this.#output.end(Buffer.concat([record, text]), () => this.#end(code, reason));
+  }
+
+  terminate(): void {
+    this.#end(1006, "");
+    this.#output.destroy();
+  }
+
+  #receive(chunk: Buffer): void {
+    this.#chunks.push(chunk);
+    this.#bytes += chunk.length;
+    while (!this.#closed && this.#bytes >= PREFIX_BYTES) {
+      const length = this.#peek(PREFIX_BYTES).readUInt32BE();
+      if (length > this.#frameBytes) return this.#refuse(length);
+      if (length === 0) {
+        if (!this.#takeClosing()) return;
+        continue;
+      }
+      if (this.#bytes < PREFIX_BYTES + length) return;
+      this.#handlers?.frame(this.#take(PREFIX_BYTES + length).subarray(PREFIX_BYTES));
+    }
+  }
+
+  #refuse(length: number): void {
+    this.close(CLOSE.tooBig, `a frame of ${length} bytes exceeds ${this.#frameBytes}`);
+  }
+
+  #takeClosing(): boolean {
+    const header = PREFIX_BYTES + 4;
+    if (this.#bytes < header) return false;
+    const length = this.#peek(header).readUInt16BE(PREFIX_BYTES + 2);
+    if (this.#bytes < header + length) return false;
+    const record = this.#take(header + length);
+    this.#end(record.readUInt16BE(PREFIX_BYTES), record.toString("utf8", header));
+    this.#output.end();
+    return true;
+  }
+
+  /** The first bytes, left in place. */
+  #peek(bytes: number): Buffer {
+    if ((this.#chunks[0] as Buffer).length < bytes) this.#chunks = [Buffer.concat(this.#chunks)];
+    return this.#chunks[0] as Buffer;
+  }
+
+  #take(bytes: number): Buffer {
+    const first = this.#peek(bytes);
+    const rest = first.subarray(bytes);
+    if (rest.length > 0) this.#chunks[0] = rest;
+    else this.#chunks.shift();
+    this.#bytes -= bytes;
+    return first.subarray(0, bytes);
+  }
+
+  #end(code: number, reason: string): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#input.pause();
+    this.#handlers?.closed(code, reason);
+  }
+}

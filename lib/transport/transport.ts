@@ -1,0 +1,38 @@
+// Frames over something: the one thing that server and client know of a connection.
+
+/** Close codes of our own; the range 4000 to 4999 is free for applications (RFC 6455). */
+export const CLOSE = {
+  normal: 1000,
+  goingAway: 1001,
+  tooBig: 1009,
+  tryLater: 1013,
+  protocol: 4400,
+  unauthorized: 4401,
+  sessionUnknown: 4404,
+  version: 4406,
+  timeout: 4408,
+  superseded: 4409,
+} as const;
+
+/** What a transport tells. */
+export interface TransportHandlers {
+  /** A whole frame. Its bytes may be a view that is good only during the call, unless copied. */
+  frame(frame: Uint8Array): void;
+  /** The end, once; nothing follows. */
+  closed(code: number, reason: string): void;
+}
+
+/** A connection that carries frames in order, each whole or not at all. */
+export interface Transport {
+  /** Begins to deliver. */
+  listen(handlers: TransportHandlers): void;
+  /** Sends a frame; `sent` is called when it has left this program's memory, or never will. */
+  send(frame: Uint8Array, sent?: () => void): void;
+  /** Ends the connection in order: what was sent before is delivered first. */
+  close(code: number, reason: string): void;
+  /** Ends it at once. */
+  terminate(): void;
+}
+
+/** Opens a connection. Rejects when there is nobody. */
+export type OpenTransport = () => Promise<Transport>;

@@ -1,0 +1,144 @@
+// Checks a decoded message before anything acts on it: its shape here, the arguments of a method where they are used.
+import type { MethodName, Methods } from "./messages.ts";
+import {
+  checkInteger,
+  checkOneOf,
+  checkSize,
+  checkSpec,
+  checkText,
+  checkWriteId,
+  isRecord,
+  optional,
+  type Problem,
+} from "./validate.ts";
+
+const MAX = Number.MAX_SAFE_INTEGER;
+const SCOPES = ["process", "group", "session", "tree"];
+
+/** The problem of what a client sent, if it is no message at all: its connection cannot go on. */
+export function checkClientMessage(message: unknown): Problem | undefined {
+  if (!isRecord(message)) return { field: "message", message: "must be a map" };
+  switch (message.type) {
+    case "hello":
+      return checkHello(message);
+    case "request":
+      return (
+        checkInteger("id", message.id, 1, MAX) ??
+        checkIds("acked", message.acked) ??
+        checkText("method", message.method, 64) ??
+        (isRecord(message.params) ? undefined : { field: "params", message: "must be a map" })
+      );
+    case "ack":
+      return checkInteger("channel", message.channel, 1, MAX) ?? checkInteger("seq", message.seq, 0, MAX);
+    case "ping":
+    case "pong":
+      return undefined;
+    default:
+      return { field: "type", message: "is none of hello, request, ack, ping, pong" };
+  }
+}
+
+/** The problem of what a server sent. Its content is trusted, its shape is not: it may be another program. */
+export function checkServerMessage(message: unknown): Problem | undefined {
+  if (!isRecord(message)) return { field: "message", message: "must be a map" };
+  switch (message.type) {
+    case "welcome":
+      return (
+        checkInteger("version", message.version, 1, MAX) ??
+        checkText("sessionId", message.sessionId) ??
+        checkText("secret", message.secret) ??
+        (isRecord(message.limits) ? undefined : { field: "limits", message: "must be a map" })
+      );
+    case "reply":
+      return checkInteger("id", message.id, 1, MAX);
+    case "event":
+      return checkInteger("channel", message.channel, 1, MAX) ?? checkEvent(message.event);
+    case "gap":
+      return checkInteger("channel", message.channel, 1, MAX) ?? checkGap(message.gap);
+    case "failed":
+      return checkInteger("channel", message.channel, 1, MAX);
+    case "change":
+      return isRecord(message.process) ? undefined : { field: "process", message: "must be a map" };
+    default:
+      // A later version of the same major may send more; what is not known is not needed.
+      return typeof message.type === "string" ? undefined : { field: "type", message: "must be a string" };
+  }
+}
+
+/** The problem of the arguments of a known method. */
+export function checkParams(method: MethodName, params: Readonly<Record<string, unknown>>): Problem | undefined {
+  return PARAMS[method](params);
+}
+
+/** Whether a server of this version knows the method. */
+export function isMethod(method: string): method is MethodName {
+  return Object.hasOwn(PARAMS, method);
+}
+
+type Check = (params: Readonly<Record<string, unknown>>) => Problem | undefined;
+
+const none: Check = () => undefined;
+const address: Check = ({ processId, incarnation }) =>
+  checkText("processId", processId) ?? checkText("incarnation", incarnation);
+const graceMs: Check = (params) => optional(params.graceMs, (ms) => checkInteger("graceMs", ms, 0, 2 ** 31 - 1));
+const scope: Check = (params) => optional(params.scope, (word) => checkOneOf("scope", word, SCOPES));
+
+const PARAMS: { readonly [M in keyof Methods]: Check } = {
+  "process/start": ({ spec, incarnation }) => checkSpec(spec) ?? checkText("incarnation", incarnation, 64),
+  "process/attach": ({ processId }) => checkText("processId", processId),
+  "process/list": none,
+  "process/subscribe": (params) =>
+    address(params) ??
+    checkInteger("afterSeq", params.afterSeq, 0, MAX) ??
+    checkOneOf("delivery", params.delivery, ["gap", "lossless"]),
+  "process/unsubscribe": address,
+  "process/read": (params) =>
+    address(params) ??
+    optional(params.afterSeq, (seq) => checkInteger("afterSeq", seq, 0, MAX)) ??
+    optional(params.maxBytes, (bytes) => checkInteger("maxBytes", bytes, 0, MAX)) ??
+    optional(params.waitMs, (ms) => checkInteger("waitMs", ms, 0, MAX)),
+  "process/write": (params) =>
+    address(params) ??
+    optional(params.writeId, checkWriteId) ??
+    (params.chunk instanceof Uint8Array ? undefined : { field: "chunk", message: "must be bytes" }),
+  "process/closeStdin": address,
+  "process/signal": (params) => address(params) ?? checkText("signal", params.signal, 32) ?? scope(params),
+  "process/resize": (params) => address(params) ?? checkSize(params.size),
+  "process/terminate": (params) => address(params) ?? graceMs(params) ?? scope(params),
+  "changes/watch": none,
+  "session/close": graceMs,
+};
+
+function checkHello({ version, token, resume }: Record<string, unknown>): Problem | undefined {
+  const wrong = checkInteger("version", version, 1, MAX) ?? optional(token, (text) => checkText("token", text, 4096));
+  if (wrong || resume === undefined) return wrong;
+  if (!isRecord(resume)) return { field: "resume", message: "must be a map" };
+  return (
+    checkText("resume.sessionId", resume.sessionId, 64) ??
+    checkText("resume.secret", resume.secret, 128) ??
+    checkIds("resume.pending", resume.pending)
+  );
+}
+
+function checkIds(field: string, ids: unknown): Problem | undefined {
+  if (!Array.isArray(ids)) return { field, message: "must be an array of request ids" };
+  for (const id of ids) {
+    const wrong = checkInteger(field, id, 1, MAX);
+    if (wrong) return wrong;
+  }
+  return undefined;
+}
+
+function checkEvent(event: unknown): Problem | undefined {
+  if (!isRecord(event)) return { field: "event", message: "must be a map" };
+  const wrong =
+    checkInteger("event.seq", event.seq, 1, MAX) ??
+    checkOneOf("event.type", event.type, ["output", "resized", "exited", "closed"]);
+  if (wrong || event.type !== "output") return wrong;
+  return event.chunk instanceof Uint8Array ? undefined : { field: "event.chunk", message: "must be bytes" };
+}
+
+function checkGap(gap: unknown): Problem | undefined {
+  if (!isRecord(gap)) return { field: "gap", message: "must be a map" };
+  return checkInteger("gap.firstSeq", gap.firstSeq, 1, MAX) ?? checkInteger("gap.lastSeq", gap.lastSeq, 1, MAX);
+}

@@ -1,0 +1,154 @@
+// What travels on a connection, as types. protocol/README.md is the normative text; this file is its TypeScript.
+import type { ErrorCode, ErrorData } from "./errors.ts";
+import type { GapNotice, ProcessEvent, Seq, TerminalSize } from "./events.ts";
+import type {
+  DeliveryMode,
+  KillScope,
+  ProcessInfo,
+  ProcessSpec,
+  ReadOptions,
+  ReadResult,
+  SignalName,
+  WriteStatus,
+} from "./process.ts";
+
+/** Version of the protocol. A peer of another major version is refused. */
+export const PROTOCOL_VERSION = 1;
+
+/** Name offered in Sec-WebSocket-Protocol; a client that offers none speaks the Codex dialect. */
+export const SUBPROTOCOL = "execwire.v1";
+
+/** One life of one process. A call that names another life than the present one is refused. */
+export interface ProcessAddress {
+  readonly processId: string;
+  readonly incarnation: string;
+}
+
+/** The methods: what a request asks, what its reply answers. */
+export interface Methods {
+  "process/start": { params: { spec: ProcessSpec; incarnation: string }; result: { process: ProcessInfo } };
+  "process/attach": { params: { processId: string }; result: { process: ProcessInfo } };
+  "process/list": { params: Record<never, never>; result: { processes: readonly ProcessInfo[] } };
+  "process/subscribe": {
+    params: ProcessAddress & { afterSeq: Seq; delivery: DeliveryMode };
+    result: { channel: number };
+  };
+  "process/unsubscribe": { params: ProcessAddress; result: Record<never, never> };
+  "process/read": { params: ProcessAddress & ReadOptions; result: ReadResult };
+  "process/write": {
+    params: ProcessAddress & { writeId?: string; chunk: Uint8Array };
+    result: { status: WriteStatus };
+  };
+  "process/closeStdin": { params: ProcessAddress; result: { status: WriteStatus } };
+  "process/signal": {
+    params: ProcessAddress & { signal: SignalName; scope?: KillScope };
+    result: Record<never, never>;
+  };
+  "process/resize": { params: ProcessAddress & { size: TerminalSize }; result: Record<never, never> };
+  "process/terminate": {
+    params: ProcessAddress & { graceMs?: number; scope?: KillScope };
+    result: { running: boolean };
+  };
+  "changes/watch": { params: Record<never, never>; result: Record<never, never> };
+  "session/close": { params: { graceMs?: number }; result: Record<never, never> };
+}
+
+/** Name of a method. */
+export type MethodName = keyof Methods;
+
+/** A refusal or breakage on the wire. */
+export interface WireError {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly data?: ErrorData;
+}
+
+/** First message of a client. */
+export interface HelloMessage {
+  readonly type: "hello";
+  readonly version: number;
+  /** The server's token, unless the transport carried it. */
+  readonly token?: string;
+  /** A session to go on with. The secret is what counts; it is given once, in `welcome`. */
+  readonly resume?: {
+    readonly sessionId: string;
+    readonly secret: string;
+    /** Requests that will be sent again: the server may forget the replies to all others. */
+    readonly pending: readonly number[];
+  };
+}
+
+/** A call. Ids are 1, 2, 3 ... per session and stay the same when a request is sent again after a reconnect. */
+export interface RequestMessage {
+  readonly type: "request";
+  readonly id: number;
+  /** Ids of replies that arrived since the last request: the server may forget them. */
+  readonly acked: readonly number[];
+  readonly method: MethodName;
+  readonly params: Readonly<Record<string, unknown>>;
+}
+
+/** A lossless subscriber has taken everything up to `seq`; what it has not bounds what the server sends ahead. */
+export interface AckMessage {
+  readonly type: "ack";
+  readonly channel: number;
+  readonly seq: Seq;
+}
+
+/** Asks for a pong; sent by either side. Browsers cannot see protocol pings. */
+export interface PingMessage {
+  readonly type: "ping";
+}
+
+/** Answers a ping. */
+export interface PongMessage {
+  readonly type: "pong";
+}
+
+/** What a client sends. */
+export type ClientMessage = HelloMessage | RequestMessage | AckMessage | PingMessage | PongMessage;
+
+/** First message of a server. */
+export interface WelcomeMessage {
+  readonly type: "welcome";
+  readonly version: number;
+  readonly sessionId: string;
+  /** Capability to resume this session; never shown elsewhere. */
+  readonly secret: string;
+  /** Whether the session is the one asked for. */
+  readonly resumed: boolean;
+  readonly limits: {
+    /** How long the session outlives its connection. */
+    readonly sessionTtlMs: number;
+    readonly pingMs: number;
+    readonly frameBytes: number;
+  };
+}
+
+/** Answer to a request. */
+export type ReplyMessage =
+  | { readonly type: "reply"; readonly id: number; readonly result: unknown }
+  | { readonly type: "reply"; readonly id: number; readonly error: WireError };
+
+/** An event of a subscribed process. The same frame goes to all its viewers. */
+export type EventMessage = { readonly type: "event"; readonly channel: number; readonly event: ProcessEvent };
+
+/** What this viewer, and perhaps no other, has lost. */
+export type GapMessage = { readonly type: "gap"; readonly channel: number; readonly gap: GapNotice };
+
+/** The log of a subscribed process will never be closed. */
+export type FailedMessage = { readonly type: "failed"; readonly channel: number; readonly error: WireError };
+
+/** A process changed its state; sent after `changes/watch`. */
+export type ChangeMessage = { readonly type: "change"; readonly process: ProcessInfo };
+
+/** What a server sends. */
+export type ServerMessage =
+  | WelcomeMessage
+  | ReplyMessage
+  | EventMessage
+  | GapMessage
+  | FailedMessage
+  | ChangeMessage
+  | PingMessage
+  | PongMessage;

@@ -1,0 +1,50 @@
+// The relations between limits that other code relies on.
+import { describe, expect, it } from "@jest/globals";
+import { limits } from "../../protocol/index.ts";
+
+describe("the default limits", () => {
+  it("are positive safe integers", () => {
+    for (const [name, value] of Object.entries(limits))
+      expect([name, Number.isSafeInteger(value) && value > 0]).toEqual([name, true]);
+  });
+
+  it("let a chunk be merged and retained whole", () => {
+    expect(limits.chunkBytes * 2).toBeLessThanOrEqual(limits.retainedBytes);
+    expect(limits.mergeBelowBytes).toBeLessThanOrEqual(limits.chunkBytes);
+  });
+
+  it("let a whole read reply fit the 262,144 values of one JSON message, five for each chunk and twenty around them", () => {
+    expect(limits.retainedEvents * 5 + 20).toBeLessThan(262_144);
+  });
+
+  it("let one process stay far below the memory of all, and the closed below half of it", () => {
+    const process = limits.retainedBytes + limits.retainedEvents * limits.eventOverheadBytes;
+    expect(process * 10).toBeLessThan(limits.memoryBudgetBytes);
+    expect(limits.closedBytes * 2).toBeLessThanOrEqual(limits.memoryBudgetBytes);
+  });
+
+  it("let a termination finish while its process is still kept", () => {
+    expect(limits.graceMs + limits.closeDeadlineMs).toBeLessThan(limits.closedRetentionMs);
+  });
+
+  it("keep merging below what a person notices, and below every other time", () => {
+    expect(limits.mergeWindowMs).toBeLessThanOrEqual(10);
+    expect(limits.mergeWindowMs).toBeLessThan(limits.graceMs);
+  });
+
+  it("stay within what a timer of Node can count", () => {
+    const times = Object.entries(limits).filter(([name]) => name.endsWith("Ms"));
+    expect(times.length).toBeGreaterThan(5);
+    for (const [name, value] of times) expect([name, value < 2 ** 31]).toEqual([name, true]);
+  });
+
+  it("keep more closed processes than can be alive, and hold the ids of a uuid with room to spare", () => {
+    expect(limits.closedProcesses).toBeGreaterThan(limits.liveProcesses);
+    expect(limits.writeIdChars).toBeGreaterThan(36);
+    expect(limits.processIdChars).toBeGreaterThan(36);
+  });
+
+  it("let the largest argument fit the queue of the input, for who moves it there", () => {
+    expect(limits.stdinQueueBytes).toBeGreaterThan(limits.argBytes);
+  });
+});

@@ -1,0 +1,45 @@
+// Time that moves only when a spec says so: no spec sleeps, and what a timer does is seen in the turn it is due.
+import type { Cancel, Clock } from "../../lib/clock.ts";
+
+interface Timer {
+  readonly at: number;
+  readonly run: () => void;
+}
+
+/** A clock that stands still until `advance`. */
+export class FakeClock implements Clock {
+  #now = 0;
+  readonly #timers = new Set<Timer>();
+
+  /** Timers that are armed. */
+  get armed(): number {
+    return this.#timers.size;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  after(ms: number, run: () => void): Cancel {
+    const timer: Timer = { at: this.#now + ms, run };
+    this.#timers.add(timer);
+    return () => this.#timers.delete(timer);
+  }
+
+  /** Moves time on, and runs what falls due in the order of its time, timers armed meanwhile included. */
+  advance(ms: number): void {
+    const end = this.#now + ms;
+    for (let next = this.#nextUntil(end); next; next = this.#nextUntil(end)) {
+      this.#timers.delete(next);
+      this.#now = next.at;
+      next.run();
+    }
+    this.#now = end;
+  }
+
+  #nextUntil(end: number): Timer | undefined {
+    let next: Timer | undefined;
+    for (const timer of this.#timers) if (timer.at <= end && (!next || timer.at < next.at)) next = timer;
+    return next;
+  }
+}

@@ -1,0 +1,86 @@
+// How long closed processes stay: by time, by number and by size, seen from outside.
+import { afterEach, describe, expect, it } from "@jest/globals";
+import { type Limits, limits } from "../../../protocol/index.ts";
+import { FakeHost } from "../../support/fake-supervisor.ts";
+
+let host: FakeHost;
+afterEach(() => host.close());
+
+function hostWith(overrides: Partial<Limits> = {}): FakeHost {
+  host = new FakeHost({ limits: overrides });
+  return host;
+}
+
+/** Runs a process to its end. */
+async function run(processId: string, text = ""): Promise<void> {
+  const { child } = await host.start({ processId });
+  if (text !== "") child.output(text);
+  child.exit(0);
+  child.end();
+}
+
+const ids = async () => (await host.supervisor.list()).map(({ processId }) => processId);
+
+describe("a closed process", () => {
+  it("is removed when its time is over, and its id is free again", async () => {
+    const { clock } = hostWith();
+    await run("a");
+    clock.advance(limits.closedRetentionMs - 1);
+    expect(await ids()).toEqual(["a"]);
+    await expect(host.start({ processId: "a" })).rejects.toMatchObject({ code: "PROCESS_EXISTS" });
+    clock.advance(1);
+    expect(await ids()).toEqual([]);
+    await run("a");
+    expect(await ids()).toEqual(["a"]);
+  });
+
+  it("has its time counted from its own end, not from its exit", async () => {
+    const { clock } = hostWith();
+    const { child } = await host.start({ processId: "a" });
+    child.exit(0);
+    clock.advance(10 * limits.closedRetentionMs);
+    expect(await ids()).toEqual(["a"]);
+    child.end();
+    clock.advance(limits.closedRetentionMs - 1);
+    expect(await ids()).toEqual(["a"]);
+    clock.advance(1);
+    expect(await ids()).toEqual([]);
+  });
+
+  it("is removed early, the oldest first, when there are too many", async () => {
+    hostWith({ closedProcesses: 2 });
+    for (const id of ["a", "b", "c"]) await run(id);
+    expect(await ids()).toEqual(["b", "c"]);
+  });
+
+  it("is removed early, the oldest first, when together they hold too much", async () => {
+    hostWith({ closedBytes: 25, eventOverheadBytes: 0 });
+    for (const id of ["a", "b", "c"]) await run(id, "0123456789");
+    expect(await ids()).toEqual(["b", "c"]);
+  });
+
+  it("gives its place back when it goes by itself", async () => {
+    const { clock } = hostWith({ closedProcesses: 2, closedBytes: 20, eventOverheadBytes: 0 });
+    for (const id of ["a", "b"]) await run(id, "0123456789");
+    clock.advance(limits.closedRetentionMs);
+    for (const id of ["c", "d"]) await run(id, "0123456789");
+    expect(await ids()).toEqual(["c", "d"]);
+  });
+
+  it("answers its holders after its removal as an unknown one, and its log can still be read", async () => {
+    const { clock } = hostWith();
+    const { process, child, events } = await host.start({ processId: "a", pipeStdin: true });
+    child.output("text");
+    child.exit(0);
+    child.end();
+    clock.advance(limits.closedRetentionMs);
+    expect(process.info.state).toBe("removed");
+    await expect(process.read()).rejects.toMatchObject({ code: "PROCESS_UNKNOWN" });
+    expect(await process.write("x")).toBe("unknownProcess");
+    expect(await process.terminate()).toEqual({ running: false });
+    await process.signal("SIGTERM");
+    const again: unknown[] = [];
+    process.events().subscribe((event) => again.push(event));
+    expect([again.length, again]).toEqual([3, events]);
+  });
+});

@@ -1,0 +1,184 @@
+// The input of a child: order, room, and the end, with a stdin that takes a write when the spec says so.
+import { describe, expect, it } from "@jest/globals";
+import { StdinQueue } from "../../../lib/local/stdin-queue.ts";
+import { WriteLedger } from "../../../lib/local/write-ledger.ts";
+import { FakeStdin } from "../../support/fake-child.ts";
+
+/** A queue of five bytes; `answers` in the order in which they were given. */
+class Input {
+  readonly stdin = new FakeStdin();
+  readonly answers: string[] = [];
+  readonly queue: StdinQueue;
+
+  constructor() {
+    const written = (error?: Error) => this.queue.written(error);
+    this.queue = new StdinQueue(this.stdin, new WriteLedger(100), 5, written);
+  }
+
+  write(text: string, writeId?: string): void {
+    this.queue.write(Buffer.from(text), writeId, this.#reply(`${writeId ?? text}`));
+  }
+
+  end(): void {
+    this.queue.end(this.#reply("end"));
+  }
+
+  #reply(name: string) {
+    return {
+      resolve: (status: string) => this.answers.push(`${name} ${status}`),
+      reject: (error: unknown) => this.answers.push(`${name} ${(error as { code: string }).code}`),
+    };
+  }
+}
+
+describe("a stdin queue", () => {
+  it("hands over one write at a time, in order", () => {
+    const input = new Input();
+    for (const text of ["a", "b", "c"]) input.write(text);
+    expect(input.answers).toEqual(["a accepted", "b accepted", "c accepted"]);
+    expect(input.stdin.received).toEqual(["a"]);
+    input.stdin.take();
+    input.stdin.take();
+    input.stdin.take();
+    expect(input.stdin.received).toEqual(["a", "b", "c"]);
+  });
+
+  it("parks what has no room, and everything behind it, small as it may be", () => {
+    const input = new Input();
+    for (const text of ["1234", "56", "7"]) input.write(text);
+    expect(input.answers).toEqual(["1234 accepted"]);
+    input.stdin.take();
+    expect(input.answers).toEqual(["1234 accepted", "56 accepted", "7 accepted"]);
+    input.stdin.take();
+    input.stdin.take();
+    expect(input.stdin.received).toEqual(["1234", "56", "7"]);
+  });
+
+  it("fills up to its last byte", () => {
+    const input = new Input();
+    for (const text of ["123", "45", "6"]) input.write(text);
+    expect(input.answers).toEqual(["123 accepted", "45 accepted"]);
+  });
+
+  it("takes a write larger than itself when it is empty", () => {
+    const input = new Input();
+    input.write("a");
+    input.write("longer than five");
+    expect(input.answers).toEqual(["a accepted"]);
+    input.stdin.take();
+    expect(input.answers).toEqual(["a accepted", "longer than five accepted"]);
+    input.write("b");
+    input.stdin.take();
+    expect(input.stdin.received).toEqual(["a", "longer than five", "b"]);
+  });
+
+  it("acknowledges a known write without waiting for room and without writing it twice", () => {
+    const input = new Input();
+    input.write("12345", "w1");
+    input.write("12345", "w1");
+    expect(input.answers).toEqual(["w1 accepted", "w1 accepted"]);
+    input.stdin.take();
+    expect(input.stdin.received).toEqual(["12345"]);
+  });
+
+  it("writes once when a write comes again while the first is parked", () => {
+    const input = new Input();
+    input.write("12345");
+    input.write("67", "w1");
+    input.write("67", "w1");
+    expect(input.answers).toEqual(["12345 accepted"]);
+    input.stdin.take();
+    expect(input.answers).toEqual(["12345 accepted", "w1 accepted", "w1 accepted"]);
+    input.stdin.take();
+    expect(input.stdin.received).toEqual(["12345", "67"]);
+    expect(() => input.stdin.take()).toThrow("no write is in flight");
+  });
+
+  it("acknowledges a parked retry as soon as the first is accepted, although there is no room for another", () => {
+    const input = new Input();
+    input.write("12345");
+    input.write("678", "w1");
+    input.write("678", "w1");
+    input.stdin.take();
+    expect(input.answers).toEqual(["12345 accepted", "w1 accepted", "w1 accepted"]);
+  });
+
+  it("refuses other bytes under a known id, also when the first was parked", () => {
+    const input = new Input();
+    input.write("12345", "w1");
+    input.write("other", "w1");
+    input.write("67", "w2");
+    input.write("89", "w2");
+    input.stdin.take();
+    expect(input.answers).toEqual(["w1 accepted", "w1 WRITE_ID_CONFLICT", "w2 accepted", "w2 WRITE_ID_CONFLICT"]);
+  });
+
+  it("ends the input after what is queued and parked", () => {
+    const input = new Input();
+    for (const text of ["1234", "56"]) input.write(text);
+    input.end();
+    expect(input.answers).toEqual(["1234 accepted"]);
+    input.stdin.take();
+    input.stdin.take();
+    expect(input.answers).toEqual(["1234 accepted", "56 accepted", "end accepted"]);
+    expect(input.stdin.received).toEqual(["1234", "56", "EOF"]);
+  });
+
+  it("takes nothing after the end but retries, and ends once", () => {
+    const input = new Input();
+    input.write("1", "w1");
+    input.end();
+    input.end();
+    input.write("2");
+    input.write("1", "w1");
+    input.stdin.take();
+    expect(input.answers).toEqual(["w1 accepted", "end accepted", "end accepted", "2 stdinClosed", "w1 accepted"]);
+    expect(input.stdin.received).toEqual(["1", "EOF"]);
+  });
+
+  it("ends an input that was never written to", () => {
+    const input = new Input();
+    input.end();
+    expect([input.answers, input.stdin.received]).toEqual([["end accepted"], ["EOF"]]);
+  });
+
+  it("answers everyone when the child stops reading, and drops what is queued", () => {
+    const input = new Input();
+    for (const text of ["123", "45", "678"]) input.write(text);
+    input.end();
+    input.stdin.take(new Error("EPIPE"));
+    input.write("9");
+    input.end();
+    expect(input.answers).toEqual([
+      "123 accepted",
+      "45 accepted",
+      "678 stdinClosed",
+      "end stdinClosed",
+      "9 stdinClosed",
+      "end stdinClosed",
+    ]);
+    expect(input.stdin.received).toEqual(["123"]);
+  });
+
+  it("stays broken when a write in flight is taken after the exit", () => {
+    const input = new Input();
+    input.write("1", "w1");
+    input.queue.break();
+    input.stdin.take();
+    input.write("2");
+    input.write("1", "w1");
+    expect(input.answers).toEqual(["w1 accepted", "2 stdinClosed", "w1 accepted"]);
+    expect(input.stdin.received).toEqual(["1"]);
+  });
+
+  it("accepts an empty write and goes on with the next", () => {
+    const input = new Input();
+    input.write("", "w1");
+    input.write("a");
+    input.stdin.take();
+    expect([input.answers, input.stdin.received]).toEqual([
+      ["w1 accepted", "a accepted"],
+      ["", "a"],
+    ]);
+  });
+});

@@ -1,0 +1,125 @@
+// The environment of a child against a model written from the documentation of EnvPolicy, without sharing its code.
+import { describe, expect, it } from "@jest/globals";
+import fc from "fast-check";
+import { buildEnvironment } from "../../../lib/spawn/environment.ts";
+import type { EnvPolicy, ProcessMetadata } from "../../../protocol/index.ts";
+
+type Variables = Record<string, string>;
+
+/** Whether the glob covers the whole name, by trying every way to read it. */
+function globCovers(glob: string, name: string): boolean {
+  if (glob === "") return name === "";
+  const rest = glob.slice(1);
+  if (glob[0] === "*") return globCovers(rest, name) || (name !== "" && globCovers(glob, name.slice(1)));
+  if (name === "") return false;
+  return (glob[0] === "?" || glob[0]?.toLowerCase() === name[0]?.toLowerCase()) && globCovers(rest, name.slice(1));
+}
+
+const covered = (globs: readonly string[], name: string) => globs.some((glob) => globCovers(glob, name));
+
+const CORE = "PATH SHELL TMPDIR TEMP TMP HOME LANG LC_ALL LC_CTYPE LOGNAME USER".split(" ");
+const SECRETS =
+  "execwire_token codex_exec_server_exit_on_stdin_close codex_exec_server_noise_auth_token node_repl_auth_token openai_federation_rule_id openai_identity_token_file openai_workload_identity_context".split(
+    " ",
+  );
+
+function model(own: Variables, env: Variables, policy: EnvPolicy | undefined, metadata: ProcessMetadata | undefined) {
+  let list: [string, string][] = [];
+  const set = (name: string, value: string) => {
+    list = [...list.filter(([known]) => known !== name), [name, value]];
+  };
+  const keep = (test: (name: string) => boolean) => {
+    list = list.filter(([name]) => test(name));
+  };
+  if (policy) {
+    if (policy.inherit !== "none") list = Object.entries(own);
+    if (policy.inherit === "core") keep((name) => CORE.includes(name));
+    if (!policy.ignoreDefaultExcludes) keep((name) => !/key|secret|token/i.test(name));
+    keep((name) => !covered(policy.exclude ?? [], name));
+    for (const [name, value] of Object.entries(policy.set ?? {})) set(name, value);
+    const only = policy.includeOnly ?? [];
+    if (only.length > 0) keep((name) => covered(only, name));
+  }
+  for (const [name, value] of Object.entries(env)) set(name, value);
+  keep((name) => !SECRETS.includes(name.toLowerCase()));
+  if (metadata) keep((name) => name !== "CODEX_THREAD_ID");
+  keep((name) => name !== "CODEX_TOOL_CALL_ID");
+  if (metadata?.threadId !== undefined) set("CODEX_THREAD_ID", metadata.threadId);
+  const callId = metadata?.toolCallId;
+  if (callId !== undefined && !callId.includes("\0")) set("CODEX_TOOL_CALL_ID", callId);
+  return Object.fromEntries(list);
+}
+
+const word = fc.constantFrom(
+  "PATH",
+  "Path",
+  "HOME",
+  "USER",
+  "API_KEY",
+  "my_secret",
+  "TOKENS",
+  "A",
+  "a.b",
+  "A+",
+  "XY",
+  "LC_ALL",
+);
+const special = fc.constantFrom(
+  "CODEX_THREAD_ID",
+  "codex_thread_id",
+  "CODEX_TOOL_CALL_ID",
+  "Codex_Tool_Call_Id",
+  "__proto__",
+);
+const secret = fc
+  .constantFrom(...SECRETS)
+  .chain((name) => fc.constantFrom(name, name.toUpperCase(), name.replace("_", "_X")));
+const name = fc.oneof({ weight: 4, arbitrary: word }, special, secret, fc.string({ minLength: 1, maxLength: 4 }));
+const variables = fc
+  .array(fc.tuple(name, fc.string({ maxLength: 3 })))
+  .map((list): Variables => Object.fromEntries(list));
+const glob = fc.oneof(word, fc.constantFrom("*", "?", "??", "*A*", "p*h", "*_*", "a?b", "[a-z]*", "", "A+", "*.*"));
+const globs = fc.array(glob, { maxLength: 3 });
+const policy: fc.Arbitrary<EnvPolicy> = fc.record(
+  {
+    inherit: fc.constantFrom("all" as const, "core" as const, "none" as const),
+    ignoreDefaultExcludes: fc.boolean(),
+    exclude: globs,
+    set: variables,
+    includeOnly: globs,
+  },
+  { requiredKeys: ["inherit"] },
+);
+const callId = fc.constantFrom("", "call", "with\0nul");
+const metadata: fc.Arbitrary<ProcessMetadata> = fc.record(
+  { threadId: fc.constant("thread"), toolCallId: callId },
+  { requiredKeys: [] },
+);
+
+describe("the environment of a child", () => {
+  it("is what the policy, the overlay and the metadata say, in this order, for any of them", () => {
+    const drawn = [
+      variables,
+      variables,
+      fc.option(policy, { nil: undefined }),
+      fc.option(metadata, { nil: undefined }),
+    ] as const;
+    fc.assert(
+      fc.property(...drawn, (own, env, envPolicy, who) => {
+        const spec = { env, ...(envPolicy && { envPolicy }), ...(who && { metadata: who }) };
+        expect(buildEnvironment(spec, own)).toEqual(model(own, env, envPolicy, who));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it("leaves what it was made from as it was", () => {
+    fc.assert(
+      fc.property(variables, variables, policy, (own, env, envPolicy) => {
+        const before = structuredClone([own, env, envPolicy]);
+        buildEnvironment({ env, envPolicy, metadata: {} }, own);
+        expect([own, env, envPolicy]).toEqual(before);
+      }),
+    );
+  });
+});
