@@ -30,6 +30,9 @@ export type {
   WriteStatus,
 } from "../protocol/index.ts";
 export { limits } from "../protocol/index.ts";
+export type { LinkState } from "./client/link.ts";
+export type { ClientOptions, RemoteBackend } from "./client/remote-backend.ts";
+export { connect, type ServerAddress } from "./connect.ts";
 export { ExecwireError } from "./errors.ts";
 export { createSupervisor, type Supervisor, type SupervisorOptions } from "./local/supervisor.ts";
 export type { DeliveryIterator } from "./log/iterate.ts";
@@ -37,3 +40,8 @@ export type { Backend, CloseOptions } from "./process/backend.ts";
 export type { ProcessPort, SignalOptions, TerminateOptions, WriteOptions } from "./process/port.ts";
 export { type EventsOptions, type IterateOptions, Process } from "./process/process.ts";
 export { type Line, type LinesOptions, lines, type TextOptions, text } from "./process/text.ts";
+export type { Auth } from "./server/auth.ts";
+export { type ExecwireServer, type ListenAddress, type ServeOptions, serve } from "./server/server.ts";
+export { memoryPair } from "./transport/memory-pair.ts";
+export { streamTransport } from "./transport/stream.ts";
+export type { OpenTransport, Transport, TransportHandlers } from "./transport/transport.ts";

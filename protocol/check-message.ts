@@ -13,6 +13,7 @@ import {
 } from "./validate.ts";
 
 const MAX = Number.MAX_SAFE_INTEGER;
+const DELIVERIES = ["gap", "lossless"];
 const SCOPES = ["process", "group", "session", "tree"];
 
 /** The problem of what a client sent, if it is no message at all: its connection cannot go on. */
@@ -84,13 +85,16 @@ const graceMs: Check = (params) => optional(params.graceMs, (ms) => checkInteger
 const scope: Check = (params) => optional(params.scope, (word) => checkOneOf("scope", word, SCOPES));
 
 const PARAMS: { readonly [M in keyof Methods]: Check } = {
-  "process/start": ({ spec, incarnation }) => checkSpec(spec) ?? checkText("incarnation", incarnation, 64),
+  "process/start": ({ spec, incarnation, subscribe }) =>
+    checkSpec(spec) ??
+    checkText("incarnation", incarnation, 64) ??
+    optional(subscribe, (mode) => checkOneOf("subscribe", mode, DELIVERIES)),
   "process/attach": ({ processId }) => checkText("processId", processId),
   "process/list": none,
   "process/subscribe": (params) =>
     address(params) ??
     checkInteger("afterSeq", params.afterSeq, 0, MAX) ??
-    checkOneOf("delivery", params.delivery, ["gap", "lossless"]),
+    checkOneOf("delivery", params.delivery, DELIVERIES),
   "process/unsubscribe": address,
   "process/read": (params) =>
     address(params) ??

@@ -26,7 +26,11 @@ export interface ProcessAddress {
 
 /** The methods: what a request asks, what its reply answers. */
 export interface Methods {
-  "process/start": { params: { spec: ProcessSpec; incarnation: string }; result: { process: ProcessInfo } };
+  /** With `subscribe`, the subscription begins with the process: nothing it prints can be evicted before. */
+  "process/start": {
+    params: { spec: ProcessSpec; incarnation: string; subscribe?: DeliveryMode };
+    result: { process: ProcessInfo; channel?: number };
+  };
   "process/attach": { params: { processId: string }; result: { process: ProcessInfo } };
   "process/list": { params: Record<never, never>; result: { processes: readonly ProcessInfo[] } };
   "process/subscribe": {

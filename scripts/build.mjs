@@ -1,15 +1,22 @@
-// Builds dist with tsc: from an empty folder, so that a deleted source leaves no stale output, and with an executable CLI.
+// Builds dist with tsc: into a new folder that then takes its place, so that a deleted source leaves no stale output and
+// whoever runs from dist at this moment always finds it whole.
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
 const root = join(import.meta.dirname, "..");
-const cli = join(root, "dist/lib/cli/main.js");
+const dist = join(root, "dist");
+const fresh = join(root, `dist.${process.pid}.new`);
+const stale = join(root, `dist.${process.pid}.old`);
 
-rmSync(join(root, "dist"), { recursive: true, force: true });
 const tsc = join(root, "node_modules/typescript/bin/tsc");
-const { status } = spawnSync(process.execPath, [tsc, "-p", join(root, "scripts/tsconfig.build.json")], {
-  stdio: "inherit",
-});
-if (existsSync(cli)) chmodSync(cli, 0o755);
+const args = [tsc, "-p", join(root, "scripts/tsconfig.build.json"), "--outDir", fresh];
+const { status } = spawnSync(process.execPath, args, { stdio: "inherit" });
+const cli = join(fresh, "lib/cli/main.js");
+if (existsSync(cli)) {
+  chmodSync(cli, 0o755);
+  if (existsSync(dist)) renameSync(dist, stale);
+  renameSync(fresh, dist);
+}
+for (const folder of [fresh, stale]) rmSync(folder, { recursive: true, force: true });
 process.exitCode = status ?? 1;

@@ -12,13 +12,14 @@ const LAYERS = [
   /* 3 machinery */ ["lib/actor", "lib/spawn", "lib/sandbox", "lib/network", "lib/shell", "lib/files", "lib/telemetry"],
   /* 4 hosts     */ ["lib/local", "lib/transport"],
   /* 5 ends      */ ["lib/server", "lib/client", "lib/exec", "lib/codex"],
-  /* 6 surface   */ ["lib/cli", "lib/web", "lib/index.ts"],
+  /* 6 surface   */ ["lib/cli", "lib/web", "lib/connect.ts", "lib/browser.ts", "lib/index.ts"],
 ];
 
 /** Imports allowed within a row: from -> to. */
 const PEERS = {
   "lib/log": ["lib/errors.ts", "lib/clock.ts"],
-  "lib/cli": ["lib/web"],
+  "lib/cli": ["lib/web", "lib/connect.ts"],
+  "lib/index.ts": ["lib/connect.ts"],
 };
 
 /** These import nothing of the project but themselves and this list: the two ends know neither each other nor a host. */
@@ -29,9 +30,18 @@ const ONLY = {
 };
 
 /** Code that also runs in a browser: no `node:`, only these packages, and of the project only code that runs there too. */
-const BROWSER = ["protocol", "lib/log", "lib/errors.ts", "lib/clock.ts", "lib/process", "lib/transport", "lib/client"];
+const BROWSER = [
+  "protocol",
+  "lib/log",
+  "lib/errors.ts",
+  "lib/clock.ts",
+  "lib/process",
+  "lib/transport",
+  "lib/client",
+  "lib/browser.ts",
+];
 const BROWSER_PACKAGES = ["rxjs", "msgpackr"];
-const NODE_ONLY_FILES = /^lib\/transport\/(stream|websocket-server|websocket-client|websocket-node)\.ts$/;
+const NODE_ONLY_FILES = /^lib\/transport\/(stream|command|websocket-server|websocket-client|websocket-node)\.ts$/;
 const PROTOCOL_PACKAGES = ["msgpackr"];
 const NODE_GLOBALS = /\b(Buffer\.|NodeJS\.|setImmediate\(|process\.(nextTick|env|platform|hrtime|memoryUsage)\b)/g;
 

@@ -58,7 +58,9 @@ Examples:
   echo hello | execwire run -i -- cat                       stdin passed on
 
 Signals sent to execwire go to the command and everything in its process group. It stays until the
-command has ended and its output was written, however slow the reader is.`;
+command has ended and its output was written, however slow the reader is. A job that the command
+detached on purpose (setsid, own output) outlives it when the command ends by itself; a timeout, or
+three signals to a command that does not end, reach it too.`;
 }
 
 function parseSeconds(text: string): number {

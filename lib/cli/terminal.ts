@@ -1,4 +1,5 @@
 // Our terminal and stdin, connected to the command's.
+import { spawnSync } from "node:child_process";
 import type { TerminalSize } from "../../protocol/index.ts";
 import type { Process } from "../process/process.ts";
 
@@ -11,7 +12,11 @@ export function terminalSize(stream: NodeJS.WriteStream): Partial<TerminalSize> 
 export function connectTerminal(child: Process, interactive: boolean): () => void {
   const { stdin, stdout } = process;
   const raw = interactive && stdin.isTTY;
-  if (raw) stdin.setRawMode(true);
+  if (raw) {
+    stdin.setRawMode(true);
+    // Node leaves output processing on, which would turn each newline of the command's terminal into two characters again.
+    spawnSync("stty", ["-opost"], { stdio: ["inherit", "ignore", "ignore"] });
+  }
   const restore = () => {
     if (raw) stdin.setRawMode(false);
   };

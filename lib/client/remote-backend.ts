@@ -2,7 +2,7 @@
 import { Subject } from "rxjs";
 import type { DeliveryMode, Limits, ProcessInfo, ProcessSpec, ServerMessage } from "../../protocol/index.ts";
 import { type Clock, systemClock } from "../clock.ts";
-import { ExecwireError } from "../errors.ts";
+import { ExecwireError, fromWireError } from "../errors.ts";
 import { GuardedObservable, type ReportError, reportToConsole } from "../log/guarded-observable.ts";
 import type { Backend, CloseOptions, StartOptions } from "../process/backend.ts";
 import { Process } from "../process/process.ts";
@@ -31,8 +31,9 @@ export class RemoteBackend implements Backend {
   readonly #limits: Limits;
   readonly #onError: ReportError;
   readonly #logs = new Map<string, RemoteLog>();
-  readonly #infos = new Map<string, ProcessInfo>();
   readonly #channels = new Map<number, RemoteLog>();
+  /** Counts connections made. */
+  #connections = 0;
   #watching = false;
   #closing: Promise<void> | undefined;
 
@@ -57,14 +58,26 @@ export class RemoteBackend implements Backend {
     });
   }
 
-  async start(spec: ProcessSpec, { incarnation = crypto.randomUUID() }: StartOptions = {}): Promise<Process> {
-    const { process } = await this.#requests.call("process/start", { spec, incarnation });
-    return this.#processOf(process, "lossless");
+  start(spec: ProcessSpec, { incarnation = crypto.randomUUID() }: StartOptions = {}): Promise<Process> {
+    const connection = this.#connections;
+    return new Promise((resolve, reject) => {
+      const params = { spec, incarnation, subscribe: "lossless" } as const;
+      this.#requests.request("process/start", params, {
+        // In the turn of the reply: the first events may follow in the same one.
+        onResult: ({ process, channel }) => {
+          const log = this.#logOf(process, "lossless");
+          // On another connection than the one that asked, the subscription is gone; the first reader subscribes anew.
+          if (channel !== undefined && connection === this.#connections) log.follow(channel);
+          resolve(this.#processOf(log, "lossless"));
+        },
+        onError: reject,
+      });
+    });
   }
 
   async attach(processId: string): Promise<Process> {
     const { process } = await this.#requests.call("process/attach", { processId });
-    return this.#processOf(process, "gap");
+    return this.#processOf(this.#logOf(process, "gap"), "gap");
   }
 
   async list(): Promise<readonly ProcessInfo[]> {
@@ -88,33 +101,28 @@ export class RemoteBackend implements Backend {
     this.link.close();
   }
 
-  #processOf(info: ProcessInfo, delivery: DeliveryMode): Process {
-    const { incarnation, processId } = info;
-    this.#infos.set(incarnation, info);
-    let log = this.#logs.get(incarnation);
-    if (!log) {
-      const address = { processId, incarnation };
-      const { retainedBytes, windowBytes } = this.#limits;
-      const remember = (channel: number) => this.#channels.set(channel, log as RemoteLog);
-      log = new RemoteLog(address, this.link, this.#requests, remember, { delivery, retainedBytes, windowBytes });
-      this.#logs.set(incarnation, log);
+  /** The one log of a process, however many handles there are: the server sends its events once. */
+  #logOf(info: ProcessInfo, delivery: DeliveryMode): RemoteLog {
+    const known = this.#logs.get(info.incarnation);
+    if (known) {
+      known.info = info;
+      return known;
     }
-    const { replica } = log;
+    const { retainedBytes, windowBytes } = this.#limits;
+    const remember = (channel: number) => this.#channels.set(channel, log);
+    const log = new RemoteLog(info, this.link, this.#requests, remember, { delivery, retainedBytes, windowBytes });
+    this.#logs.set(info.incarnation, log);
+    return log;
+  }
+
+  #processOf(log: RemoteLog, delivery: DeliveryMode): Process {
     return new Process({
-      info: () => this.#infoOf(info, replica.exited !== undefined, replica.closed),
-      log: replica,
-      port: new RemotePort(this.#requests, { processId, incarnation }),
+      info: () => log.info,
+      log: log.replica,
+      port: new RemotePort(this.#requests, log.info),
       delivery,
       onSubscriberError: this.#onError,
     });
-  }
-
-  /** What the server said last, and what its log has told since. */
-  #infoOf(first: ProcessInfo, exited: boolean, closed: boolean): ProcessInfo {
-    const info = this.#infos.get(first.incarnation) ?? first;
-    const exit = this.#logs.get(first.incarnation)?.replica.exited;
-    if (!exited || !exit || info.state === "removed") return info;
-    return { ...info, state: closed ? "closed" : "exited", exitCode: exit.exitCode, signal: exit.signal };
   }
 
   #watch(): void {
@@ -133,7 +141,7 @@ export class RemoteBackend implements Backend {
         return this.#push(message.channel, (log) => log.accept({ ...message.gap, type: "gap" }));
       case "failed":
         return this.#push(message.channel, (log) => {
-          log.failed(message.error);
+          log.replica.fail(fromWireError(message.error));
           return true;
         });
       case "change":
@@ -144,19 +152,26 @@ export class RemoteBackend implements Backend {
   #push(channel: number, act: (log: RemoteLog) => boolean): void {
     const log = this.#channels.get(channel);
     // A channel that nobody reads any more: what was on its way is of no interest.
-    if (!log || act(log)) return;
-    this.link.fail(
-      new ExecwireError("PROTOCOL_VIOLATION", `the server left events out on channel ${channel} without saying so`),
-    );
+    if (!log) return;
+    if (!act(log)) {
+      const message = `the server left out events of process ${log.info.processId} without saying so`;
+      return this.link.fail(new ExecwireError("PROTOCOL_VIOLATION", message));
+    }
+    if (!log.replica.closed && !log.replica.failure) return;
+    // Whoever has the process keeps its log; here nothing is routed to it any more.
+    this.#channels.delete(channel);
+    this.#logs.delete(log.info.incarnation);
   }
 
   #onChange(process: ProcessInfo): void {
-    if (this.#infos.has(process.incarnation)) this.#infos.set(process.incarnation, process);
+    const log = this.#logs.get(process.incarnation);
+    if (log) log.info = process;
+    if (process.state === "removed") this.#logs.delete(process.incarnation);
     this.#changes.next(process);
-    if (process.state === "removed") this.#infos.delete(process.incarnation);
   }
 
   #onConnected(): void {
+    this.#connections += 1;
     // Channel numbers are the server's, and the same on every connection to it; subscriptions are not.
     this.#requests.sendAgain();
     if (this.#watching) this.#requests.call("changes/watch", {}).catch(() => undefined);

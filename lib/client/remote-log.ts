@@ -1,6 +1,5 @@
-// The events of one remote process: asks the server for them while somebody reads, and hands on what it sends.
-import type { DeliveryMode, GapNotice, ProcessAddress, ProcessEvent, Seq, WireError } from "../../protocol/index.ts";
-import { fromWireError } from "../errors.ts";
+// One remote process as this client knows it: what the server said of it, and its events, asked for while somebody reads.
+import type { DeliveryMode, GapNotice, ProcessAddress, ProcessEvent, ProcessInfo, Seq } from "../../protocol/index.ts";
 import { Replica, type ReplicaOptions } from "../log/replica.ts";
 import type { Link } from "./link.ts";
 import type { Requests } from "./requests.ts";
@@ -8,23 +7,23 @@ import type { Requests } from "./requests.ts";
 /** Feeds a replica from a link. */
 export class RemoteLog {
   readonly replica: Replica;
-  readonly #address: ProcessAddress;
   readonly #link: Link;
   readonly #requests: Requests;
   /** Tells the router which number stands for this process on the wire. */
   readonly #onChannel: (channel: number) => void;
+  #said: ProcessInfo;
   #channel: number | undefined;
   /** Counts subscriptions: the answer to an earlier one is out of date. */
   #round = 0;
 
   constructor(
-    address: ProcessAddress,
+    info: ProcessInfo,
     link: Link,
     requests: Requests,
     onChannel: (channel: number) => void,
     options: ReplicaOptions,
   ) {
-    this.#address = address;
+    this.#said = info;
     this.#link = link;
     this.#requests = requests;
     this.#onChannel = onChannel;
@@ -38,6 +37,24 @@ export class RemoteLog {
     );
   }
 
+  /** What the server said last, and what the events have told since. */
+  get info(): ProcessInfo {
+    const { exited, closed } = this.replica;
+    if (!exited || this.#said.state === "removed") return this.#said;
+    const { exitCode, signal } = exited;
+    return { ...this.#said, state: closed ? "closed" : "exited", exitCode, signal };
+  }
+
+  set info(info: ProcessInfo) {
+    this.#said = info;
+  }
+
+  /** The server sends from the beginning, without having been asked apart from the start. */
+  follow(channel: number): void {
+    this.#began(channel);
+    this.replica.follow();
+  }
+
   /** On a new connection: goes on after the head. */
   resume(): void {
     if (this.replica.wanted) this.replica.subscribe();
@@ -48,40 +65,48 @@ export class RemoteLog {
     return this.replica.accept(delivery);
   }
 
-  /** The server says that the log will never be closed. */
-  failed(error: WireError): void {
-    this.replica.fail(fromWireError(error));
+  get #address(): ProcessAddress {
+    const { processId, incarnation } = this.#said;
+    return { processId, incarnation };
+  }
+
+  #began(channel: number): void {
+    this.#channel = channel;
+    this.#onChannel(channel);
   }
 
   #subscribe(afterSeq: Seq, delivery: DeliveryMode): void {
     this.#round += 1;
     const round = this.#round;
-    // Not sent again on a new connection: `resume` asks anew, from the head of that moment.
+    // Belongs to this connection: on a new one `resume` asks anew, from the head of that moment.
     if (this.#link.state !== "connected") return;
-    this.#requests.callOnce(
+    this.#requests.request(
       "process/subscribe",
       { ...this.#address, afterSeq, delivery },
       {
         onResult: ({ channel }) => {
           if (round !== this.#round) return;
-          this.#channel = channel;
-          this.#onChannel(channel);
+          this.#began(channel);
           this.replica.began();
         },
         onError: (error) => {
           if (round === this.#round) this.replica.fail(error);
         },
       },
+      { again: false },
     );
   }
 
   #unsubscribe(): void {
     this.#round += 1;
     if (this.#link.state !== "connected") return;
-    this.#requests.callOnce("process/unsubscribe", this.#address, {
-      onResult: () => undefined,
-      onError: () => undefined,
-    });
+    const ignore = () => undefined;
+    this.#requests.request(
+      "process/unsubscribe",
+      this.#address,
+      { onResult: ignore, onError: ignore },
+      { again: false },
+    );
   }
 
   #ack(seq: Seq): void {

@@ -17,9 +17,9 @@ export class RemotePort implements ProcessPort {
   readonly #requests: Requests;
   readonly #address: ProcessAddress;
 
-  constructor(requests: Requests, address: ProcessAddress) {
+  constructor(requests: Requests, { processId, incarnation }: ProcessAddress) {
     this.#requests = requests;
-    this.#address = address;
+    this.#address = { processId, incarnation };
   }
 
   read(options: ReadOptions = {}) {

@@ -34,14 +34,28 @@ export class Requests {
 
   /** Calls a method; rejects with what the server says, or with the reason why nobody will ever answer. */
   call<M extends MethodName>(method: M, params: Methods[M]["params"]): Promise<Methods[M]["result"]> {
-    return new Promise((resolve, reject) =>
-      this.#request(method, params, { onResult: resolve, onError: reject }, true),
-    );
+    return new Promise((resolve, reject) => this.request(method, params, { onResult: resolve, onError: reject }));
   }
 
-  /** The same for what belongs to one connection: lost with it, and then never answered. */
-  callOnce<M extends MethodName>(method: M, params: Methods[M]["params"], answer: Answer<Methods[M]["result"]>): void {
-    this.#request(method, params, answer, false);
+  /** The same, answered in the very turn. With `again: false` it belongs to one connection: lost with it, and then never answered. */
+  request<M extends MethodName>(
+    method: M,
+    params: Methods[M]["params"],
+    answer: Answer<Methods[M]["result"]>,
+    { again = true }: { readonly again?: boolean } = {},
+  ): void {
+    if (this.#failure) return answer.onError(this.#failure);
+    this.#lastId += 1;
+    const message: RequestMessage = {
+      type: "request",
+      id: this.#lastId,
+      acked: this.#arrived,
+      method,
+      params: { ...params },
+    };
+    this.#arrived = [];
+    this.#pending.set(message.id, { message, answer: answer as Answer<never>, again });
+    this.#send(message);
   }
 
   /** A reply came; one that nobody waits for was answered twice. */
@@ -69,25 +83,5 @@ export class Requests {
     const pending = [...this.#pending.values()];
     this.#pending.clear();
     for (const { answer } of pending) answer.onError(error);
-  }
-
-  #request<M extends MethodName>(
-    method: M,
-    params: Methods[M]["params"],
-    answer: Answer<Methods[M]["result"]>,
-    again: boolean,
-  ): void {
-    if (this.#failure) return answer.onError(this.#failure);
-    this.#lastId += 1;
-    const message: RequestMessage = {
-      type: "request",
-      id: this.#lastId,
-      acked: this.#arrived,
-      method,
-      params: { ...params },
-    };
-    this.#arrived = [];
-    this.#pending.set(message.id, { message, answer: answer as Answer<never>, again });
-    this.#send(message);
   }
 }

@@ -66,8 +66,8 @@ export class OutputMerger {
     this.#window = busy ? this.#clock.after(this.#options.mergeWindowMs, this.#onWindowOver) : undefined;
   }
 
-  /** Passes on what is held and stops the timer. */
-  close(): void {
+  /** Ends the window: what comes next passes at once. For the end, and when input was given, since an echo must not wait. */
+  endWindow(): void {
     this.flush();
     this.#window?.();
     this.#window = undefined;

@@ -140,6 +140,7 @@ export class ProcessActor {
         if (this.#stdin && this.#state !== "removed") return this.#stdin.end(message.reply);
         return message.reply.resolve(this.#writeStatus());
       case "written":
+        this.#merger.endWindow();
         return this.#stdin?.written(message.error);
       case "signal":
         return answer(message.reply, () => {
@@ -218,7 +219,7 @@ export class ProcessActor {
 
   #closeIfOver(): void {
     if (this.#state !== "exited" || this.#openStreams > 0) return;
-    this.#merger.close();
+    this.#merger.endWindow();
     this.#lease?.();
     this.log.appendClosed();
     this.#become("closed");

@@ -139,6 +139,11 @@ export class Replica implements LogView {
     };
   }
 
+  /** The source sends from the beginning already. */
+  follow(): void {
+    this.#state = "live";
+  }
+
   /** Asks for what follows the head; also after a reconnect. */
   subscribe(): void {
     this.#state = "asked";

@@ -46,8 +46,6 @@ export class Connection implements SessionConnection {
   readonly #outbox: Outbox;
   readonly #changes: ChangeFeed;
   readonly #subscriptions = new Map<Channel, Subscription>();
-  /** Begun after the reply that announces them. */
-  readonly #announced: Subscription[] = [];
   /** Token that came with the transport. */
   readonly #token: string | undefined;
   #session: Session | undefined;
@@ -163,43 +161,53 @@ export class Connection implements SessionConnection {
   #onRequest(request: RequestMessage, session: Session): void {
     session.forget(request.acked);
     const { id, method } = request;
+    // Begun after the reply that announces them.
+    const announced: Subscription[] = [];
+    const perform = () => this.#perform(request, session, announced);
+    const begin = () => {
+      for (const subscription of announced) subscription.start();
+    };
     if (isMethod(method) && methods[method].once) {
       if (session.pending >= this.#parts.limits.requests) return this.#say(tooManyRequests(id));
-      return session.once(id, () => this.#perform(request, session));
+      return session.once(id, perform, begin);
     }
-    void this.#perform(request, session).then((reply) => {
+    void perform().then((reply) => {
       this.#say(reply);
-      for (const subscription of this.#announced.splice(0)) subscription.start();
+      begin();
     });
   }
 
   /** Never rejects: a refusal is a reply. */
-  async #perform({ id, method, params }: RequestMessage, session: Session): Promise<ReplyMessage> {
+  async #perform(
+    { id, method, params }: RequestMessage,
+    session: Session,
+    announced: Subscription[],
+  ): Promise<ReplyMessage> {
     try {
       if (!isMethod(method)) refuse({ field: "method", message: `${String(method)} is not known to this server` });
       refuse(checkParams(method, params));
       if (session.role === "view" && !methods[method].view) {
         throw new ExecwireError("FORBIDDEN", `a viewer may not call ${method}`);
       }
-      return { type: "reply", id, result: await call(method, params, this.#contextOf(session)) };
+      return { type: "reply", id, result: await call(method, params, this.#contextOf(session, announced)) };
     } catch (error) {
       return { type: "reply", id, error: toWireError(error) };
     }
   }
 
-  #contextOf(session: Session): MethodContext {
+  #contextOf(session: Session, announced: Subscription[]): MethodContext {
     const { backend, channels, closeSession } = this.#parts;
     return {
       backend,
       channels,
       session,
-      subscribe: (channel, { afterSeq, delivery }) => {
+      subscribe: (channel, afterSeq, delivery) => {
         this.#unsubscribe(channel);
         if (this.#over) return;
         const { windowBytes } = this.#parts.limits;
         const subscription = new Subscription(channel, this.#outbox, { afterSeq, delivery, windowBytes });
         this.#subscriptions.set(channel, subscription);
-        this.#announced.push(subscription);
+        announced.push(subscription);
       },
       unsubscribe: (channel) => this.#unsubscribe(channel),
       watchChanges: () => this.#changes.open(),

@@ -1,5 +1,5 @@
 // What each method does: a thin translation into calls of `Backend` and `Process`. Arguments were checked before.
-import type { MethodName, Methods, ProcessAddress } from "../../protocol/index.ts";
+import type { DeliveryMode, MethodName, Methods, ProcessAddress, Seq } from "../../protocol/index.ts";
 import { ExecwireError } from "../errors.ts";
 import type { Backend } from "../process/backend.ts";
 import type { Process } from "../process/process.ts";
@@ -13,7 +13,7 @@ export interface MethodContext {
   readonly channels: Channels;
   readonly session: Session;
   /** Replaces this connection's subscription of the channel; it sends nothing before the reply. */
-  subscribe(channel: Channel, params: Methods["process/subscribe"]["params"]): void;
+  subscribe(channel: Channel, afterSeq: Seq, delivery: DeliveryMode): void;
   unsubscribe(channel: Channel): void;
   watchChanges(): void;
   /** Ends the session with what it started. */
@@ -57,7 +57,7 @@ const change = { view: false, once: true };
 export const methods: { readonly [M in MethodName]: Method<M> } = {
   "process/start": {
     ...change,
-    async handle({ spec, incarnation }, { channels, session }) {
+    async handle({ spec, incarnation, subscribe: delivery }, { channels, session, subscribe }) {
       if (spec.inheritFds?.length) {
         throw new ExecwireError("UNSUPPORTED", "descriptors cannot be inherited from another machine", {
           data: { what: "inheritFds" },
@@ -68,7 +68,9 @@ export const methods: { readonly [M in MethodName]: Method<M> } = {
         channel.owner = session;
         session.owned.add(channel);
       }
-      return { process: channel.process.info };
+      if (!delivery) return { process: channel.process.info };
+      subscribe(channel, 0, delivery);
+      return { process: channel.process.info, channel: channel.id };
     },
   },
   "process/attach": {
@@ -82,7 +84,7 @@ export const methods: { readonly [M in MethodName]: Method<M> } = {
     ...look,
     async handle(params, { channels, subscribe }) {
       const channel = await channels.at(params);
-      subscribe(channel, params);
+      subscribe(channel, params.afterSeq, params.delivery);
       return { channel: channel.id };
     },
   },

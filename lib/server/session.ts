@@ -62,8 +62,8 @@ export class Session {
     this.forget([...this.#outcomes.keys()].filter((id) => !kept.has(id)));
   }
 
-  /** Does a request once: a repetition gets the outcome of the first time, when there is one. */
-  once(id: number, act: () => Promise<ReplyMessage>): void {
+  /** Does a request once, and `after` after its reply: a repetition gets the outcome of the first time, when there is one. */
+  once(id: number, act: () => Promise<ReplyMessage>, after: () => void): void {
     if (this.#outcomes.has(id)) {
       const outcome = this.#outcomes.get(id);
       if (outcome) this.#connection?.send(outcome);
@@ -74,6 +74,7 @@ export class Session {
       const frame = encode(reply);
       this.#outcomes.set(id, frame);
       this.#connection?.send(frame);
+      after();
     });
   }
 }

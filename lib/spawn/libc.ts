@@ -132,15 +132,14 @@ export class Libc {
     this.#c.actionsInit(actions);
     this.#fillActions(actions, request);
     const pid = new Int32Array(1);
-    return new Promise((resolve, reject) => {
+    return new Promise<number>((resolve, reject) => {
       const done = (error: unknown, errno: number) => {
-        this.#c.actionsDestroy(actions);
         if (error || errno !== 0) reject(error ?? new ErrnoError("posix_spawn", errno));
         else resolve(pid[0] as number);
       };
       const { file, argv, env } = request;
       this.#c.spawn.async(pid, file, actions, this.#attributes, [...argv, null], [...env, null], done);
-    });
+    }).finally(() => this.#c.actionsDestroy(actions));
   }
 
   #fillActions(actions: Buffer, { cwd, stdin, stdout, stderr, inheritFds }: SpawnRequest): void {

@@ -2,6 +2,7 @@
 // (node-pty#85, #726). Its exact version is pinned, since this interface is not a public one.
 import { createRequire } from "node:module";
 import { dirname, resolve } from "node:path";
+import { loadCloseOnExec } from "./close-on-exec.ts";
 
 /** What we use of the binding. */
 export interface NativePty {
@@ -23,10 +24,15 @@ export async function loadNativePty(): Promise<NativePty> {
   const utils = require("node-pty/lib/utils.js");
   const { dir, module } = utils.loadNativeModule("pty");
   const helper = resolve(dirname(require.resolve("node-pty/lib/utils.js")), dir, "spawn-helper");
+  const closeOnExec = await loadCloseOnExec();
   return {
-    fork: (file, args, env, cwd, cols, rows, onExit) =>
+    fork(file, args, env, cwd, cols, rows, onExit) {
       // uid and gid -1: ours. utf8: the terminal erases whole characters.
-      module.fork(file, args, env, cwd, cols, rows, -1, -1, true, helper, onExit),
+      const forked = module.fork(file, args, env, cwd, cols, rows, -1, -1, true, helper, onExit);
+      // node-pty leaves the master open for every program that is started later.
+      closeOnExec(forked.fd);
+      return forked;
+    },
     resize: (fd, cols, rows) => module.resize(fd, cols, rows),
   };
 }

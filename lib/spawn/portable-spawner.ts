@@ -3,7 +3,7 @@
 // (`> /dev/stderr` fails in the child), the cost grows with our memory, and a pid is free at once when its child ends.
 import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync } from "node:fs";
+import { closeSync, openSync } from "node:fs";
 import { ExecwireError } from "../errors.ts";
 import type { Child, Launch, Spawner } from "./child.ts";
 import { READ_BYTES } from "./child-io.ts";
@@ -36,6 +36,7 @@ export class PortableSpawner implements Spawner {
     const { file, argv } = launch.merge ? mergeStreams(launch) : launch;
     const stdio: StdioOptions = [launch.pipeStdin ? "pipe" : "ignore", "pipe", launch.merge ? "ignore" : "pipe"];
     try {
+      if (process.platform !== "win32") probeDescriptors();
       // `detached` is setsid: a group and session of its own. E2BIG and EAGAIN are thrown, the rest is an event.
       const child = spawn(file, argv.slice(1), {
         argv0: argv[0] ?? file,
@@ -135,6 +136,17 @@ function presetTerminal({ file, argv, tty }: Launch): Pick<Launch, "file" | "arg
   const modes = [...(tty?.raw ? ["raw"] : []), ...(tty?.raw || tty?.echo === false ? ["-echo"] : [])];
   if (modes.length === 0) return { file, argv };
   return { file: "/bin/sh", argv: ["sh", "-c", `stty ${modes.join(" ")} && exec "$0" "$@"`, file, ...argv.slice(1)] };
+}
+
+/** Node leaks the sockets of a spawn that fails for lack of descriptors: find out before it does. */
+function probeDescriptors(): void {
+  const opened: number[] = [];
+  try {
+    // Two ends for each of three streams, and what a spawn needs for itself.
+    for (let count = 0; count < 9; count += 1) opened.push(openSync("/dev/null", "r"));
+  } finally {
+    for (const fd of opened) closeSync(fd);
+  }
 }
 
 function openHold(pty: string, master: number): number {

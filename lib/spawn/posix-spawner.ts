@@ -13,6 +13,10 @@ import { Reaper } from "./reaper.ts";
 import { explainFailure } from "./spawn-error.ts";
 import { type ExitSource, SpawnedChild } from "./spawned-child.ts";
 import { openSlave, TtyIo } from "./tty-io.ts";
+import { Turnstile } from "./turnstile.ts";
+
+/** Node has four worker threads for these calls, and koffi refuses more than 256 of them at a time. */
+const SPAWNS_AT_ONCE = 16;
 
 const GROWN_PIPE_BYTES = 256 * 1024;
 /** An unprivileged user has 16,384 pipe pages in all, after which every new pipe of that user shrinks: take a quarter. */
@@ -33,6 +37,7 @@ export class PosixSpawner implements Spawner {
   readonly #reaper: Reaper;
   readonly #orphans: Orphans | undefined;
   readonly #table = new ProcTable();
+  readonly #turnstile = new Turnstile(SPAWNS_AT_ONCE);
   readonly #buffer = new Uint8Array(READ_BYTES);
   #grownPipes = 0;
 
@@ -43,7 +48,16 @@ export class PosixSpawner implements Spawner {
     if (subreaper || process.pid === 1) this.#orphans = new Orphans(libc, this.#reaper);
   }
 
-  async spawn(launch: Launch): Promise<Child> {
+  spawn(launch: Launch): Promise<Child> {
+    return this.#turnstile.pass(() => this.#spawn(launch));
+  }
+
+  close(): void {
+    this.#orphans?.close();
+    this.#reaper.close();
+  }
+
+  async #spawn(launch: Launch): Promise<Child> {
     const plumbing = await this.#plumb(launch);
     const env = Object.entries(launch.env).map(([name, value]) => `${name}=${value}`);
     try {
@@ -57,11 +71,6 @@ export class PosixSpawner implements Spawner {
     } finally {
       for (const fd of plumbing.theirs) closeSync(fd);
     }
-  }
-
-  close(): void {
-    this.#orphans?.close();
-    this.#reaper.close();
   }
 
   async #plumb(launch: Launch): Promise<Plumbing> {

@@ -80,7 +80,7 @@ describe("an output merger", () => {
     merging.add("b");
     merging.merger.flush();
     merging.add("c");
-    merging.merger.close();
+    merging.merger.endWindow();
     expect(merging.appended).toEqual(["stdout:a", "stdout:b", "stdout:c"]);
     expect(merging.clock.armed).toBe(0);
   });
@@ -109,7 +109,7 @@ describe("an output merger", () => {
           merging.clock.advance(waitMs);
           if (waitMs >= OPTIONS.mergeWindowMs) expect(perByte(merging.appended)).toBe(printed);
         }
-        merging.merger.close();
+        merging.merger.endWindow();
         expect(perByte(merging.appended)).toBe(printed);
       }),
     );

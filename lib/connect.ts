@@ -1,0 +1,28 @@
+// Connects to a server from Node: the one place that knows every way to reach one.
+import { limits, SUBPROTOCOL } from "../protocol/index.ts";
+import { connectOver } from "./client/connect.ts";
+import type { ClientOptions, RemoteBackend } from "./client/remote-backend.ts";
+import { refuse } from "./errors.ts";
+import { openCommand } from "./transport/command.ts";
+import type { OpenTransport } from "./transport/transport.ts";
+import { openWebSocket } from "./transport/websocket-client.ts";
+
+/** Where a server is: `ws://HOST:PORT`, `wss://...`, `unix:PATH`, or a program that serves on its stdin and stdout. */
+export type ServerAddress = string | { readonly command: readonly string[] };
+
+/**
+ * Connects and resolves with a backend like the local one. Rejects with UNAUTHORIZED, VERSION_UNSUPPORTED,
+ * INVALID_PARAMS (no such kind of address), or CONNECTION_LOST when there is nobody. Later the link comes back by itself
+ * until `limits.recoveryMs` is over.
+ */
+export function connect(address: ServerAddress, options: ClientOptions = {}): Promise<RemoteBackend> {
+  return connectOver(opener(address, options.limits?.frameBytes ?? limits.frameBytes), options);
+}
+
+function opener(address: ServerAddress, frameBytes: number): OpenTransport {
+  if (typeof address !== "string") return openCommand(address.command, frameBytes);
+  if (!/^(wss?:\/\/|unix:)./.test(address)) {
+    refuse({ field: "url", message: `must begin with ws://, wss:// or unix:, got ${address}` });
+  }
+  return openWebSocket(address, SUBPROTOCOL, frameBytes);
+}

@@ -1,0 +1,77 @@
+// Options and help: what is ours, what stays the command's, and what a newcomer can learn from the program itself.
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "@jest/globals";
+import { runCli } from "../support/system-run.ts";
+
+describe("execwire run", () => {
+  it("sets variables, and passes its own environment on", async () => {
+    const args = [
+      "run",
+      "--env",
+      "A=1",
+      "-e",
+      "B=two words=x",
+      "-e",
+      "A=3",
+      "--",
+      "sh",
+      "-c",
+      `echo "$A,$B,$OWN_TOKEN"`,
+    ];
+    const ran = await runCli(args, { env: { ...process.env, OWN_TOKEN: "own" } });
+    expect(ran).toEqual({ stdout: "3,two words=x,own\n", stderr: "", code: 0, signal: null });
+  });
+
+  it("runs the command in the directory that --cwd names, relative to its own", async () => {
+    const [absolute, relative] = await Promise.all([
+      runCli(["run", "--cwd", "/usr/bin", "--", "pwd"]),
+      runCli(["run", "-C", "bin", "--", "pwd"], { cwd: "/usr" }),
+    ]);
+    expect([absolute?.stdout, relative?.stdout]).toEqual(["/usr/bin\n", "/usr/bin\n"]);
+  });
+
+  it("leaves what follows the command to the command", async () => {
+    const [plain, dashes] = await Promise.all([
+      runCli(["run", "echo", "--help", "-t", "--timeout", "-e"]),
+      runCli(["run", "--", "echo", "--", "--version"]),
+    ]);
+    expect([plain?.stdout, dashes?.stdout]).toEqual(["--help -t --timeout -e\n", "-- --version\n"]);
+  });
+
+  it.each(["auto", "posix", "portable"])("spawns with --spawner %s", async (spawner) => {
+    const ran = await runCli(["run", "--spawner", spawner, "--", "sh", "-c", "echo hello; exit 4"]);
+    expect(ran).toEqual({ stdout: "hello\n", stderr: "", code: 4, signal: null });
+  });
+});
+
+describe("the help", () => {
+  it("of `run` teaches its options, exit codes and examples", async () => {
+    const { stdout, stderr, code } = await runCli(["run", "--help"]);
+    expect({ stderr, code }).toEqual({ stderr: "", code: 0 });
+    for (const option of ["--tty", "--interactive", "--timeout", "--grace", "--env", "--cwd"]) {
+      expect(stdout).toContain(option);
+    }
+    for (const exitCode of ["128+n", "124", "126", "127", "125"]) expect(stdout).toContain(exitCode);
+    expect(stdout).toContain("execwire run -t -- bash");
+  });
+
+  it("examples do what it says of them", async () => {
+    const { stdout } = await runCli(["run", "--help"]);
+    const example = stdout.match(/^ +execwire (run -- sh -c '(.*)') .*exit code (\d)$/m);
+    const ran = await runCli(["run", "--", "sh", "-c", example?.[2] as string]);
+    expect(ran).toEqual({ stdout: "out\n", stderr: "err\n", code: Number(example?.[3]), signal: null });
+  });
+
+  it("of the program names its commands, and is shown on stderr when none is given", async () => {
+    const [asked, bare] = await Promise.all([runCli(["--help"]), runCli([])]);
+    expect(asked).toMatchObject({ code: 0, stderr: "" });
+    expect(asked?.stdout).toContain("run");
+    expect(bare).toMatchObject({ code: 2, stdout: "" });
+    expect(bare?.stderr).toContain("Usage: execwire");
+  });
+
+  it("the version is the package's", async () => {
+    const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+    expect(await runCli(["--version"])).toEqual({ stdout: `${version}\n`, stderr: "", code: 0, signal: null });
+  });
+});

@@ -1,0 +1,27 @@
+// Out of descriptors: what cannot start says why and leaves nothing, what runs goes on.
+import { describe, expect, it } from "@jest/globals";
+import { runProgram, scriptArgv } from "../support/system-run.ts";
+
+describe("a program with no descriptors left", () => {
+  it.each([
+    ["posix", "pipe"],
+    ["posix", "tty"],
+    ["portable", "pipe"],
+    ["portable", "tty"],
+  ])(
+    "is refused more processes as resource-exhausted, and the others go on (%s, %s)",
+    async (spawner, kind) => {
+      const script = scriptArgv("few-descriptors", spawner, kind);
+      const { stdout, stderr } = await runProgram(["sh", "-c", `ulimit -n 64; exec "$0" "$@"`, ...script]);
+      expect(stderr).toBe("");
+      expect(JSON.parse(stdout)).toEqual({
+        refusal: "SPAWN_FAILED resource-exhausted",
+        names: expect.stringMatching(/\/bin\/cat/),
+        refusals: ["SPAWN_FAILED resource-exhausted"],
+        leaked: 0,
+        answered: true,
+      });
+    },
+    30_000,
+  );
+});

@@ -1,0 +1,70 @@
+// A subreaper takes in orphans: it ends their zombies, finds daemons for a tree kill, and steals nobody's exits. In programs
+// of their own, so that jest does not become a subreaper.
+import { spawnSync } from "node:child_process";
+import { describe, expect, it } from "@jest/globals";
+import { cliArgv, runProgram, runScript } from "../support/system-run.ts";
+
+/** A root of user and process ids of our own; a plain one where that is forbidden and we are root anyway. */
+const NAMESPACES = [
+  ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc"],
+  ["unshare", "--pid", "--fork", "--mount-proc"],
+];
+const namespace = NAMESPACES.find(
+  (command) => spawnSync(command[0] as string, [...command.slice(1), "true"]).status === 0,
+);
+if (!namespace)
+  console.warn("SKIPPED as PID 1: this system lets nobody make a namespace of process ids (unshare --pid)");
+
+describe("a subreaper", () => {
+  it("leaves no zombie of 1,000 double forks, neither while their origin runs nor after", async () => {
+    expect(await runScript("orphans")).toEqual({ whileRunning: 0, exitCode: 5, afterwards: 0, sawOrphans: true });
+  }, 60_000);
+
+  it("ends a daemon that left session, parents and descriptors with the tree of its process", async () => {
+    expect(await runScript("daemon")).toEqual({ before: [true, true], signal: "SIGTERM", after: [false, false] });
+  });
+});
+
+describe("supervising beside child_process", () => {
+  it.each(["subreaper", "no subreaper"])("every child of either gets its own exit (%s)", async (mode) => {
+    const codes = Array.from({ length: 60 }, (_, index) => index);
+    expect(await runScript("foreign-child", mode)).toEqual({ theirs: codes, own: codes });
+  });
+});
+
+(namespace ? describe : describe.skip)("execwire run as PID 1", () => {
+  const asInit = (script: string) =>
+    runProgram([...(namespace as string[]), ...cliArgv("run", "--", "sh", "-c", script)]);
+
+  it("passes the exit code on, and a death by signal", async () => {
+    const ends = await Promise.all([asInit("exit 7"), asInit("kill -USR1 $$")]);
+    expect(ends.map(({ code, stderr }) => [code, stderr])).toEqual([
+      [7, ""],
+      [138, ""],
+    ]);
+  });
+
+  it("leaves no zombie of double forks while it runs", async () => {
+    const script = `
+      echo $$ first, $PPID parent
+      i=0; while [ $i -lt 100 ]; do (sleep 0.05 &); (setsid sleep 0.05 &); i=$((i + 1)); done
+      count() { cat /proc/[0-9]*/status 2>/dev/null | grep -c "^$1"; }
+      tries=0
+      while [ $tries -lt 100 ] && [ "$(count Name:.sleep)" != 0 ]; do command sleep 0.05; tries=$((tries + 1)); done
+      echo "$(count Name:.sleep) left, $(count State:.Z) zombies"
+      exit 3`;
+    const { code, stdout, stderr } = await asInit(script);
+    expect({ code, stdout: stdout.replace(/^\d+ /, ""), stderr }).toEqual({
+      code: 3,
+      stdout: "first, 1 parent\n0 left, 0 zombies\n",
+      stderr: "",
+    });
+  }, 30_000);
+
+  it("ends what its command left in the background, and then itself", async () => {
+    const { code, stdout } = await asInit(
+      "(setsid sleep 300 <&- >&- 2>&- &); (sleep 300 <&- >&- 2>&- &); echo done; exit 4",
+    );
+    expect([code, stdout]).toEqual([4, "done\n"]);
+  });
+});

@@ -1,0 +1,53 @@
+// A child that does not read its input costs nothing while it does not, and holds up nobody else.
+import { afterAll, describe, expect, it } from "@jest/globals";
+import { firstValueFrom } from "rxjs";
+import { createSupervisor, type ProcessSpec } from "../../lib/index.ts";
+import { outcome } from "../support/outcome.ts";
+
+const env = { PATH: "/usr/bin:/bin" };
+const MEGABYTE = new Uint8Array(1024 * 1024).fill(0x78);
+/** Of one CPU; a busy loop takes all of it. */
+const LARGEST_SHARE = 0.15;
+
+describe.each(["posix", "portable"] as const)("with the %s spawner", (spawner) => {
+  const supervisor = createSupervisor({ spawner });
+  afterAll(() => supervisor.close());
+
+  it.each<[string, Partial<ProcessSpec>]>([
+    ["pipe", { pipeStdin: true }],
+    ["terminal", { tty: { raw: true } }],
+  ])("a full stdin (%s) takes no CPU while other processes answer", async (_kind, streams) => {
+    const deaf = await supervisor.start({ argv: ["sleep", "300"], env, ...streams });
+    const first = await deaf.write(MEGABYTE);
+    const parked = deaf.write(MEGABYTE);
+
+    const before = { wall: performance.now(), cpu: process.cpuUsage() };
+    // The measured second is another process's: that it ends in time is the other half of what is claimed.
+    const clock = await supervisor.start({ argv: ["sleep", "1"], env });
+    const exit = await firstValueFrom(clock.exit$);
+    const { user, system } = process.cpuUsage(before.cpu);
+    const share = (user + system) / 1000 / (performance.now() - before.wall);
+
+    const echo = await supervisor.start({ argv: ["cat"], env, pipeStdin: true });
+    await echo.write("still here");
+    await echo.closeStdin();
+    const { stdout } = await outcome(echo);
+    await deaf.terminate({ graceMs: 0, scope: "tree" });
+    expect({ first, exit: exit.exitCode, echoed: stdout, parked: await parked }).toEqual({
+      first: "accepted",
+      exit: 0,
+      echoed: "still here",
+      parked: "stdinClosed",
+    });
+    expect(share).toBeLessThan(LARGEST_SHARE);
+  });
+
+  it("a full stdin does not keep a signal from its process", async () => {
+    const deaf = await supervisor.start({ argv: ["sleep", "300"], env, pipeStdin: true });
+    await deaf.write(MEGABYTE);
+    const parked = deaf.write(MEGABYTE);
+    await deaf.signal("SIGUSR1");
+    const exit = await firstValueFrom(deaf.exit$);
+    expect([exit.signal, await parked]).toEqual(["SIGUSR1", "stdinClosed"]);
+  });
+});
