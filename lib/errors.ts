@@ -14,10 +14,14 @@ export class ExecwireError extends Error {
   }
 }
 
-/** Throws `INVALID_PARAMS` when a check of `protocol/validate.ts` found a problem. */
+/** `INVALID_PARAMS` for a problem that a check of `protocol/` found. */
+export function invalidParams({ field, message }: Problem): ExecwireError {
+  return new ExecwireError("INVALID_PARAMS", `${field} ${message}`, { data: { field } });
+}
+
+/** Throws it, when there is a problem. */
 export function refuse(problem: Problem | undefined): void {
-  if (!problem) return;
-  throw new ExecwireError("INVALID_PARAMS", `${problem.field} ${problem.message}`, { data: { field: problem.field } });
+  if (problem) throw invalidParams(problem);
 }
 
 /** An error as it crosses the wire: no stack, no cause. What is not ours is a bug, and tells no more than its message. */

@@ -53,6 +53,7 @@ export function checkServerMessage(message: unknown): Problem | undefined {
     case "reply":
       return checkInteger("id", message.id, 1, MAX);
     case "event":
+    case "exit":
       return checkInteger("channel", message.channel, 1, MAX) ?? checkEvent(message.event);
     case "gap":
       return checkInteger("channel", message.channel, 1, MAX) ?? checkGap(message.gap);

@@ -1,6 +1,6 @@
 // What travels on a connection, as types. protocol/README.md is the normative text; this file is its TypeScript.
 import type { ErrorCode, ErrorData } from "./errors.ts";
-import type { GapNotice, ProcessEvent, Seq, TerminalSize } from "./events.ts";
+import type { ExitedEvent, GapNotice, ProcessEvent, Seq, TerminalSize } from "./events.ts";
 import type {
   DeliveryMode,
   KillScope,
@@ -137,6 +137,9 @@ export type ReplyMessage =
 /** An event of a subscribed process. The same frame goes to all its viewers. */
 export type EventMessage = { readonly type: "event"; readonly channel: number; readonly event: ProcessEvent };
 
+/** The process has exited, said ahead of what the viewer has not read yet; the event itself still comes in its place. */
+export type ExitMessage = { readonly type: "exit"; readonly channel: number; readonly event: ExitedEvent };
+
 /** What this viewer, and perhaps no other, has lost. */
 export type GapMessage = { readonly type: "gap"; readonly channel: number; readonly gap: GapNotice };
 
@@ -151,6 +154,7 @@ export type ServerMessage =
   | WelcomeMessage
   | ReplyMessage
   | EventMessage
+  | ExitMessage
   | GapMessage
   | FailedMessage
   | ChangeMessage

@@ -30,6 +30,7 @@ export class RemoteBackend implements Backend {
   readonly #requests: Requests;
   readonly #limits: Limits;
   readonly #onError: ReportError;
+  readonly #clock: Clock;
   readonly #logs = new Map<string, RemoteLog>();
   readonly #channels = new Map<number, RemoteLog>();
   /** Counts connections made. */
@@ -40,6 +41,7 @@ export class RemoteBackend implements Backend {
   constructor(open: OpenTransport, options: ClientOptions & { readonly limits: Limits }) {
     this.#limits = options.limits;
     this.#onError = options.onError ?? reportToConsole;
+    this.#clock = options.clock ?? systemClock;
     this.#requests = new Requests((message) => this.link.send(message));
     this.changes$ = new GuardedObservable(this.#onError, (subscriber) => {
       this.#watch();
@@ -49,7 +51,7 @@ export class RemoteBackend implements Backend {
     this.link = new Link({
       open,
       token: options.token,
-      clock: options.clock ?? systemClock,
+      clock: this.#clock,
       limits: options.limits,
       pending: () => this.#requests.pending,
       onMessage: (message) => this.#receive(message),
@@ -77,7 +79,10 @@ export class RemoteBackend implements Backend {
 
   async attach(processId: string): Promise<Process> {
     const { process } = await this.#requests.call("process/attach", { processId });
-    return this.#processOf(this.#logOf(process, "gap"), "gap");
+    const log = this.#logOf(process, "gap");
+    // Whether the start succeeds is told only while it lasts.
+    if (process.state === "starting" && !log.replica.wanted) log.replica.subscribe();
+    return this.#processOf(log, "gap");
   }
 
   async list(): Promise<readonly ProcessInfo[]> {
@@ -110,7 +115,12 @@ export class RemoteBackend implements Backend {
     }
     const { retainedBytes, windowBytes } = this.#limits;
     const remember = (channel: number) => this.#channels.set(channel, log);
-    const log = new RemoteLog(info, this.link, this.#requests, remember, { delivery, retainedBytes, windowBytes });
+    const log = new RemoteLog(info, this.link, this.#requests, remember, {
+      delivery,
+      retainedBytes,
+      windowBytes,
+      clock: this.#clock,
+    });
     this.#logs.set(info.incarnation, log);
     return log;
   }
@@ -137,6 +147,11 @@ export class RemoteBackend implements Backend {
         return this.#requests.settle(message);
       case "event":
         return this.#push(message.channel, (log) => log.accept(message.event));
+      case "exit":
+        return this.#push(message.channel, (log) => {
+          log.replica.announceExit(message.event);
+          return true;
+        });
       case "gap":
         return this.#push(message.channel, (log) => log.accept({ ...message.gap, type: "gap" }));
       case "failed":

@@ -1,6 +1,12 @@
 // Requests on their way: numbered, kept until their replies come, and sent again in order on a new connection.
-import type { MethodName, Methods, ReplyMessage, RequestMessage } from "../../protocol/index.ts";
-import { type ExecwireError, fromWireError } from "../errors.ts";
+import {
+  checkParams,
+  type MethodName,
+  type Methods,
+  type ReplyMessage,
+  type RequestMessage,
+} from "../../protocol/index.ts";
+import { type ExecwireError, fromWireError, invalidParams } from "../errors.ts";
 
 /** What to do with an answer, in the turn in which it comes: what follows it on the wire may depend on it. */
 export interface Answer<T> {
@@ -44,7 +50,10 @@ export class Requests {
     answer: Answer<Methods[M]["result"]>,
     { again = true }: { readonly again?: boolean } = {},
   ): void {
-    if (this.#failure) return answer.onError(this.#failure);
+    // What the server would refuse is refused here: some of it could not even be encoded.
+    const problem = checkParams(method, params as Readonly<Record<string, unknown>>);
+    const refusal = problem ? invalidParams(problem) : this.#failure;
+    if (refusal) return answer.onError(refusal);
     this.#lastId += 1;
     const message: RequestMessage = {
       type: "request",

@@ -14,6 +14,7 @@ import type { Clock } from "../clock.ts";
 import { ExecwireError, refuse } from "../errors.ts";
 import { read } from "../log/read.ts";
 import type { ProcessPort, SignalOptions, TerminateOptions, WriteOptions } from "../process/port.ts";
+import { signalNumber } from "../spawn/signals.ts";
 import type { Message, Reply } from "./message.ts";
 import type { ProcessActor } from "./process-actor.ts";
 
@@ -62,6 +63,8 @@ export class LocalPort implements ProcessPort {
   }
 
   async signal(signal: SignalName, { scope = "group" }: SignalOptions = {}): Promise<void> {
+    if (signalNumber(signal) === undefined)
+      refuse({ field: "signal", message: `must be a signal of this system, got ${signal}` });
     checkScope(scope);
     return this.#ask((reply) => ({ type: "signal", signal, scope, reply }));
   }

@@ -8,6 +8,7 @@
 // 4. Nothing that a hold has not read is evicted: the source sends no more than a window ahead of the acknowledgement.
 import type { Delivery, DeliveryMode, ExitedEvent, GapNotice, ProcessEvent, Seq } from "../../protocol/index.ts";
 import { limits } from "../../protocol/index.ts";
+import { type Cancel, type Clock, systemClock } from "../clock.ts";
 import type { ExecwireError } from "../errors.ts";
 import type { Hold, LogView } from "./log-view.ts";
 
@@ -26,7 +27,11 @@ export interface ReplicaOptions {
   readonly delivery: DeliveryMode;
   readonly retainedBytes?: number;
   readonly windowBytes?: number;
+  readonly clock?: Clock;
 }
+
+/** What was read is acknowledged after this time at the latest: the source may retain less than our window. */
+const ACK_MS = 5;
 
 interface Item {
   readonly delivery: Delivery;
@@ -43,6 +48,7 @@ export class Replica implements LogView {
   readonly #source: ReplicaSource;
   readonly #maxBytes: number;
   readonly #windowBytes: number;
+  readonly #clock: Clock;
   readonly #wakes = new Set<() => void>();
   readonly #holds = new Set<() => Seq>();
   #delivery: DeliveryMode;
@@ -56,6 +62,7 @@ export class Replica implements LogView {
   /** False once bytes were lost whose number nobody knows, or when the beginning was not at 0. */
   #offsetsAreTotal = true;
   #ackedOffset = 0;
+  #ackTimer: Cancel | undefined;
   #exited: ExitedEvent | undefined;
   #closed = false;
   #failure: ExecwireError | undefined;
@@ -65,6 +72,7 @@ export class Replica implements LogView {
     this.#delivery = options.delivery;
     this.#maxBytes = options.retainedBytes ?? limits.retainedBytes;
     this.#windowBytes = options.windowBytes ?? limits.windowBytes;
+    this.#clock = options.clock ?? systemClock;
   }
 
   get firstSeq(): Seq {
@@ -156,6 +164,13 @@ export class Replica implements LogView {
     this.#ackedOffset = this.#offset;
   }
 
+  /** The exit is known before it is this reader's turn to read it. */
+  announceExit(exit: ExitedEvent): void {
+    if (this.#exited || this.#state !== "live") return;
+    this.#exited = Object.freeze(exit);
+    for (const wake of this.#wakes) wake();
+  }
+
   /** Takes what the source sent. Returns false for a hole, which a right source never sends. */
   accept(delivery: ProcessEvent | GapNotice): boolean {
     if (this.#state !== "live") return true;
@@ -217,11 +232,18 @@ export class Replica implements LogView {
   }
 
   /** Tells the source how far everyone has read, in steps that keep the window open. */
-  #acknowledge(): void {
+  #acknowledge(now = false): void {
+    if (now) this.#ackTimer = undefined;
     if (this.#delivery !== "lossless" || this.#state !== "live") return;
     const floor = Math.min(this.#floor(), this.#head);
     const offset = this.#find(floor)?.offset ?? this.#evictedOffset;
-    if (offset - this.#ackedOffset < this.#windowBytes / 4) return;
+    if (offset === this.#ackedOffset) return;
+    if (offset - this.#ackedOffset < this.#windowBytes / 4) {
+      this.#ackTimer ??= this.#clock.after(ACK_MS, () => this.#acknowledge(true), { background: true });
+      if (!now) return;
+    }
+    this.#ackTimer?.();
+    this.#ackTimer = undefined;
     this.#ackedOffset = offset;
     this.#source.ack(floor);
   }

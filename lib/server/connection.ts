@@ -211,7 +211,11 @@ export class Connection implements SessionConnection {
       },
       unsubscribe: (channel) => this.#unsubscribe(channel),
       watchChanges: () => this.#changes.open(),
-      closeSession: (graceMs) => closeSession(session, graceMs),
+      closeSession: (graceMs) => {
+        // Who says goodbye reads no more: nothing may wait for it.
+        for (const channel of this.#subscriptions.keys()) this.#unsubscribe(channel);
+        return closeSession(session, graceMs);
+      },
     };
   }
 

@@ -63,7 +63,9 @@ export const methods: { readonly [M in MethodName]: Method<M> } = {
           data: { what: "inheritFds" },
         });
       }
-      const channel = await channels.start(spec, incarnation);
+      const processId = spec.processId ?? incarnation;
+      session.starting.add(processId);
+      const channel = await channels.start(spec, incarnation).finally(() => session.starting.delete(processId));
       if (spec.onDetach !== "keep") {
         channel.owner = session;
         session.owned.add(channel);

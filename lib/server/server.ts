@@ -4,6 +4,7 @@ import { type Limits, limits, SUBPROTOCOL } from "../../protocol/index.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { ExecwireError } from "../errors.ts";
 import type { Backend } from "../process/backend.ts";
+import type { Process } from "../process/process.ts";
 import { CLOSE, type Transport } from "../transport/transport.ts";
 import { type Listener, listenWebSocket } from "../transport/websocket-server.ts";
 import { type Auth, bearerToken } from "./auth.ts";
@@ -74,12 +75,17 @@ class Server implements ExecwireServer {
     this.parts = {
       backend,
       channels,
-      sessions: new Sessions(clock, merged.sessionTtlMs, merged.sessions, (session) => void endOwned(session)),
+      sessions: new Sessions(
+        clock,
+        merged.sessionTtlMs,
+        merged.sessions,
+        (session) => void endOwned(this.parts, session),
+      ),
       auth: options.auth,
       limits: merged,
       clock,
       closeSession: async (session, graceMs) => {
-        await endOwned(session, graceMs);
+        await endOwned(this.parts, session, graceMs);
         this.parts.sessions.end(session);
       },
       onOver: (connection) => this.#connections.delete(connection),
@@ -111,16 +117,25 @@ class Server implements ExecwireServer {
   }
 }
 
-/** Ends with their trees the processes that a session started, but for those that shall be kept. */
-async function endOwned(session: Session, graceMs?: number): Promise<void> {
-  await Promise.all(
-    [...session.owned].map(async ({ process }) => {
-      const closed = new Promise<void>((resolve) =>
-        process.closed$.subscribe({ complete: resolve, error: () => resolve() }),
-      );
-      await process.terminate({ scope: "tree", ...(graceMs !== undefined && { graceMs }) });
-      await closed;
-    }),
-  );
+/** Ends with their trees the processes that a session started or is starting, but for those that shall be kept. */
+async function endOwned(
+  { backend, clock, limits }: ServerParts,
+  session: Session,
+  graceMs = limits.graceMs,
+): Promise<void> {
+  const starting = [...session.starting].map((processId) => backend.attach(processId).catch(() => undefined));
+  const owned = [...session.owned].map(({ process }) => process);
   session.owned.clear();
+  const ends = [...owned, ...(await Promise.all(starting))].map((process) => process && endTree(process, graceMs));
+  // A lossless reader elsewhere may keep a stream open for as long as it lives.
+  const deadline = new Promise<void>((resolve) =>
+    clock.after(graceMs + limits.closeDeadlineMs, resolve, { background: true }),
+  );
+  await Promise.race([Promise.all(ends), deadline]);
+}
+
+async function endTree(process: Process, graceMs: number): Promise<void> {
+  const over = new Promise<void>((resolve) => process.closed$.subscribe({ complete: resolve, error: () => resolve() }));
+  await process.terminate({ scope: "tree", graceMs });
+  await over;
 }

@@ -18,6 +18,8 @@ export class Session {
   /** Whoever shows it may resume; it appears in the welcome message and nowhere else. */
   readonly secret = randomBytes(32).toString("base64url");
   readonly role: Role;
+  /** Ids of the processes it is starting. */
+  readonly starting = new Set<string>();
   /** The processes it started. */
   readonly owned = new Set<Channel>();
   #connection: SessionConnection | undefined;

@@ -3,7 +3,7 @@
 import { type DeliveryMode, encode, type Seq } from "../../protocol/index.ts";
 import { toWireError } from "../errors.ts";
 import { Cursor } from "../log/cursor.ts";
-import type { Hold } from "../log/log-view.ts";
+import type { Hold, LogView } from "../log/log-view.ts";
 import type { Channel } from "./channel.ts";
 import type { Outbox } from "./outbox.ts";
 
@@ -25,6 +25,7 @@ export class Subscription {
   #acked: Seq;
   /** Output bytes sent and not acknowledged, as far as the log still knows where the acknowledged ones ended. */
   #ackedOffset: number | undefined;
+  #exitIsTold = false;
   #over = false;
 
   constructor(channel: Channel, outbox: Outbox, { afterSeq, delivery, windowBytes }: SubscriptionOptions) {
@@ -49,6 +50,15 @@ export class Subscription {
   /** Sends what there is and there is room for. */
   pump(): void {
     const { log } = this.#channel.process;
+    this.#sendEvents(log);
+    const { exited } = log;
+    // A viewer that has not read what came before waits for the exit no longer than anybody else.
+    if (!exited || this.#over || this.#exitIsTold || this.#cursor.afterSeq >= exited.seq) return;
+    this.#exitIsTold = true;
+    this.#outbox.send(encode({ type: "exit", channel: this.#channel.id, event: exited }));
+  }
+
+  #sendEvents(log: LogView): void {
     while (!this.#over && this.#outbox.hasRoom && this.#windowIsOpen()) {
       const delivery = this.#cursor.next();
       if (delivery === undefined || delivery === "loading") {

@@ -20,6 +20,8 @@ export class FdReader {
   readonly #buffer: Uint8Array;
   readonly #onChunk: (chunk: Uint8Array) => void;
   readonly #onEnd: () => void;
+  /** The stream closes its descriptor turns before it says so: from then on the number may be somebody else's. */
+  #isOurs = true;
   #ended = false;
 
   constructor(
@@ -40,9 +42,14 @@ export class FdReader {
     this.#stream = open(fd, { buffer, callback });
     // libuv takes a hangup after a partial read for the end (libuv#4992, in every Node up to 24) while the kernel may
     // hold more: what is left is read here, before the stream closes the descriptor.
-    this.#stream.on("end", () => this.drain(Number.POSITIVE_INFINITY));
+    this.#stream.on("end", () => {
+      this.drain(Number.POSITIVE_INFINITY);
+      this.#isOurs = false;
+    });
     // EIO is how a terminal ends; any other error ends the stream as well, and `close` follows each of them.
-    this.#stream.on("error", () => undefined);
+    this.#stream.on("error", () => {
+      this.#isOurs = false;
+    });
     this.#stream.on("close", () => this.#end());
     this.#stream.resume();
   }
@@ -61,7 +68,7 @@ export class FdReader {
 
   /** Reads what the kernel holds now, up to about `limit` bytes. True when the end was met. */
   drain(limit: number): boolean {
-    for (let total = 0; !this.#ended && total < limit; ) {
+    for (let total = 0; this.#isOurs && total < limit; ) {
       let bytes: number;
       try {
         bytes = readSync(this.fd, this.#buffer, 0, this.#buffer.length, null);
@@ -73,11 +80,12 @@ export class FdReader {
       total += bytes;
       this.#onChunk(copyChunk(this.#buffer, bytes));
     }
-    return this.#ended;
+    return !this.#isOurs;
   }
 
   /** Closes the descriptor. Reports the end if it was not met before. */
   destroy(): void {
+    this.#isOurs = false;
     this.#stream.destroy();
     this.#end();
   }

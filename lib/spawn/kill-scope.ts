@@ -42,21 +42,36 @@ export class Killer {
       // Found before the first of them dies: afterwards some could no longer be told from strangers.
       const members = this.#members(scope, reserved);
       // The group in one call, so that nobody in it forks past the signal.
-      if (reserved) outcomes.push(send(-this.#pid, number));
+      if (reserved) outcomes.push(this.#sendToGroup(number));
       const rest = members.filter((entry) => !reserved || entry.group !== this.#pid);
       for (const entry of rest) outcomes.push(send(entry.pid, number));
       if (signal === "SIGKILL" && members.length > 1) outcomes.push(...this.#killNewcomers(scope, reserved, members));
     } else if (reserved) {
-      outcomes.push(send(scope === "process" ? this.#pid : -this.#pid, number));
+      outcomes.push(scope === "process" ? send(this.#pid, number) : this.#sendToGroup(number));
+    } else if (scope === "group") {
+      for (const entry of this.#members(scope, reserved)) outcomes.push(send(entry.pid, number));
     }
     const failure = outcomes.find((outcome) => outcome instanceof ExecwireError);
     if (failure && !outcomes.includes("sent")) throw failure;
   }
 
-  /** Whether anybody in scope is left, the zombies aside; the leader's pid must be reserved. */
-  hasSurvivors(scope: KillScope): boolean {
+  /** Whether anybody in scope is left, the zombies aside. */
+  hasSurvivors(scope: KillScope, reserved: boolean): boolean {
     if (process.platform !== "linux" || scope === "process") return false;
-    return this.#members(scope, true).length > 0;
+    return this.#members(scope, reserved).length > 0;
+  }
+
+  /** The leader's number is about to be free for anybody: from now on its session is who is in it at this moment. */
+  remember(): void {
+    if (process.platform !== "linux") return;
+    for (const entry of this.#table.entries)
+      if (entry.session === this.#pid) this.#remembered.set(entry.pid, entry.startTime);
+  }
+
+  /** A child that has not yet made its group (node-pty answers before it has) is signalled alone. */
+  #sendToGroup(signal: number): Outcome {
+    const outcome = send(-this.#pid, signal);
+    return outcome === "gone" ? send(this.#pid, signal) : outcome;
   }
 
   #killNewcomers(scope: WideScope, reserved: boolean, killed: readonly ProcessEntry[]): Outcome[] {
@@ -77,14 +92,14 @@ export class Killer {
   /** Who is in scope and not a zombie. */
   #members(scope: "group" | WideScope, reserved: boolean): readonly ProcessEntry[] {
     const alive = this.#table.entries.filter((entry) => entry.state !== "Z");
-    if (scope === "group") return alive.filter((entry) => entry.group === this.#pid);
-    const inSession = reserved ? alive.filter((entry) => entry.session === this.#pid) : [];
+    const known = alive.filter((entry) => this.#remembered.get(entry.pid) === entry.startTime);
+    const ours = reserved ? alive : known;
+    if (scope === "group") return ours.filter((entry) => entry.group === this.#pid);
+    const inSession = ours.filter((entry) => entry.session === this.#pid);
     if (scope === "session") return inSession;
     const holders = new Set([...this.#files].flatMap((file) => this.#table.holdersOf(file)));
-    const roots = alive.filter(
-      (entry) => holders.has(entry.pid) || this.#remembered.get(entry.pid) === entry.startTime,
-    );
-    const members = closure([...inSession, ...roots, ...(this.#orphans?.of(this.#pid) ?? [])], alive);
+    const holding = alive.filter((entry) => holders.has(entry.pid));
+    const members = closure([...inSession, ...known, ...holding, ...(this.#orphans?.of(this.#pid) ?? [])], alive);
     for (const { pid, startTime } of members) this.#remembered.set(pid, startTime);
     return members;
   }

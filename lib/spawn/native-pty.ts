@@ -33,6 +33,6 @@ export async function loadNativePty(): Promise<NativePty> {
       closeOnExec(forked.fd);
       return forked;
     },
-    resize: (fd, cols, rows) => module.resize(fd, cols, rows),
+    resize: (fd, cols, rows) => module.resize(fd, cols, rows, 0, 0),
   };
 }

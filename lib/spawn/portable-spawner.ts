@@ -126,16 +126,24 @@ class PtyExit implements ExitSource {
 }
 
 /** stdout and stderr on one pipe: child_process cannot, a shell can. */
-function mergeStreams({ file, argv }: Launch): Pick<Launch, "file" | "argv"> {
+function mergeStreams(launch: Launch): Pick<Launch, "file" | "argv"> {
   if (process.platform === "win32") throw unsupported("merge on Windows");
-  return { file: "/bin/sh", argv: ["sh", "-c", 'exec "$0" "$@" 2>&1', file, ...argv.slice(1)] };
+  return throughShell(launch, 'exec "$0" "$@" 2>&1');
 }
 
 /** Sets the terminal up before the program runs; node-pty has no such option, stty does it from inside. */
-function presetTerminal({ file, argv, tty }: Launch): Pick<Launch, "file" | "argv"> {
+function presetTerminal(launch: Launch): Pick<Launch, "file" | "argv"> {
+  const { tty } = launch;
   const modes = [...(tty?.raw ? ["raw"] : []), ...(tty?.raw || tty?.echo === false ? ["-echo"] : [])];
-  if (modes.length === 0) return { file, argv };
-  return { file: "/bin/sh", argv: ["sh", "-c", `stty ${modes.join(" ")} && exec "$0" "$@"`, file, ...argv.slice(1)] };
+  if (modes.length === 0) return launch;
+  return throughShell(launch, `stty ${modes.join(" ")} && exec "$0" "$@"`);
+}
+
+/** Has a shell do what neither Node nor node-pty can; what shells add to the environment by themselves is taken away again. */
+function throughShell({ file, argv, env }: Launch, script: string): Pick<Launch, "file" | "argv"> {
+  const added = ["PWD", "OLDPWD", "SHLVL", "_"].filter((name) => !(name in env));
+  const clean = added.length > 0 ? `unset ${added.join(" ")}; ` : "";
+  return { file: "/bin/sh", argv: ["sh", "-c", clean + script, file, ...argv.slice(1)] };
 }
 
 /** Node leaks the sockets of a spawn that fails for lack of descriptors: find out before it does. */

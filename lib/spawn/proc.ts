@@ -39,18 +39,18 @@ export function ownChildren(): number[] {
   });
 }
 
-/** A scan takes milliseconds; whoever asks within this time of the last one gets its result. */
-const FRESH_MS = 20;
-
-/** The processes of this system, scanned once for all who ask at about the same time. */
+/**
+ * The processes of this system. A scan takes milliseconds, so it is shared by all who ask in the same turn of the event
+ * loop (a supervisor that ends a thousand trees); never longer, or a kill would miss who came since.
+ */
 export class ProcTable {
   #entries: readonly ProcessEntry[] = [];
   #holders: Map<string, number[]> | undefined;
-  #scannedAt = Number.NEGATIVE_INFINITY;
+  #isOfThisTurn = false;
 
   /** Every process there is. */
   get entries(): readonly ProcessEntry[] {
-    if (performance.now() - this.#scannedAt > FRESH_MS) this.refresh();
+    if (!this.#isOfThisTurn) this.refresh();
     return this.#entries;
   }
 
@@ -65,7 +65,11 @@ export class ProcTable {
   refresh(): void {
     this.#entries = list("/proc").flatMap((name) => (/^\d+$/.test(name) ? (readProcess(Number(name)) ?? []) : []));
     this.#holders = undefined;
-    this.#scannedAt = performance.now();
+    if (this.#isOfThisTurn) return;
+    this.#isOfThisTurn = true;
+    setImmediate(() => {
+      this.#isOfThisTurn = false;
+    });
   }
 }
 

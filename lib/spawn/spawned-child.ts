@@ -48,6 +48,7 @@ export class SpawnedChild implements Child {
         },
       });
       exit.watch((status) => {
+        if (!exit.reserved) killer.remember();
         io.exited();
         finish({ type: "exited", ...status });
         // Given up before it ended: nobody else will end its zombie.
@@ -77,7 +78,7 @@ export class SpawnedChild implements Child {
   }
 
   hasSurvivors(scope: KillScope): boolean {
-    return !this.#released && this.#exit.reserved && this.#killer.hasSurvivors(scope);
+    return !this.#released && this.#killer.hasSurvivors(scope, this.#exit.reserved);
   }
 
   resize(size: TerminalSize): void {

@@ -1,0 +1,224 @@
+// Much output: nothing is changed, nothing is lost in silence, and who is slow decides nothing for others.
+import { randomBytes } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { expect, it } from "@jest/globals";
+import { firstValueFrom, map, toArray } from "rxjs";
+import type { Process } from "../../lib/process/process.ts";
+import { type LinesOptions, lines, text } from "../../lib/process/text.ts";
+import type { Delivery } from "../../protocol/index.ts";
+import { sha256 } from "../support/digest.ts";
+import { end, exitOf } from "../support/outcome.ts";
+import { sh } from "../support/programs.ts";
+import { refusal } from "../support/refusal.ts";
+import { makeScratch, uniqueName } from "../support/scratch.ts";
+import { closed, exited, gap, output, seen, transcript } from "../support/transcript.ts";
+import { describeBackends } from "./backends.ts";
+
+const MIB = 1024 * 1024;
+const QUIET_MS = 500;
+const scratch = makeScratch();
+const eightMiB = randomBytes(8 * MIB);
+writeFileSync(scratch("8-mib"), eightMiB);
+
+/** Chunks, losses and the seqs of a reader, checked to be without hole. */
+async function readAll(deliveries: AsyncIterable<Delivery>, after = 0) {
+  const chunks: Uint8Array[] = [];
+  let lost = 0;
+  let seq = after;
+  for await (const delivery of deliveries) {
+    expect(delivery.type === "gap" ? delivery.firstSeq : delivery.seq).toBe(seq + 1);
+    seq = delivery.type === "gap" ? delivery.lastSeq : delivery.seq;
+    if (delivery.type === "gap") lost += delivery.bytes ?? Number.NaN;
+    if (delivery.type === "output") chunks.push(delivery.chunk);
+  }
+  return { chunks, lost };
+}
+
+/** Waits until a process prints nothing more; answers whether it lives. */
+async function isHeldBack(process: Process): Promise<boolean> {
+  for (let afterSeq = 0; ; ) {
+    const { nextSeq, exited } = await process.read({ afterSeq, waitMs: QUIET_MS });
+    if (exited) return false;
+    if (nextSeq === afterSeq + 1) return true;
+    afterSeq = nextSeq - 1;
+  }
+}
+
+describeBackends("much output", (subject) => {
+  const { start } = subject;
+  const startCat = (merge = false) => start({ argv: ["cat", scratch("8-mib")], merge });
+
+  it("arrives unchanged: 10 MB of random bytes", async () => {
+    const bytes = randomBytes(10_000_000);
+    writeFileSync(scratch("10-mb"), bytes);
+    const process = await start({ argv: ["cat", scratch("10-mb")] });
+    const { chunks, lost } = await readAll(process);
+    expect([sha256(...chunks), lost]).toEqual([sha256(bytes), 0]);
+    expect((await firstValueFrom(process.closed$)).bytes).toEqual({ stdout: 10_000_000, stderr: 0, pty: 0 });
+  });
+
+  it("arrives on two streams at once, each in its order", async () => {
+    const process = await start({ argv: sh('cat "$1" & cat "$1" >&2; wait', scratch("8-mib")) });
+    const streams: Record<string, Uint8Array[]> = { stdout: [], stderr: [] };
+    for await (const event of process) if (event.type === "output") streams[event.stream]?.push(event.chunk);
+    const digest = sha256(eightMiB);
+    expect(Object.values(streams).map((chunks) => sha256(...chunks))).toEqual([digest, digest]);
+  });
+
+  it.each([
+    ["two pipes", false],
+    ["one pipe", true],
+  ])("waits for a lossless reader, and nothing is lost, on %s", async (_what, merge) => {
+    const process = await startCat(merge);
+    const reader = process.iterate({ delivery: "lossless" });
+    await reader.next();
+    expect(await isHeldBack(process)).toBe(true);
+    const [first] = (await process.read({ maxBytes: 1 })).chunks;
+    expect(first?.seq).toBe(1);
+    const { chunks, lost } = await readAll(reader, 1);
+    expect([sha256(first?.chunk as Uint8Array, ...chunks), lost]).toEqual([sha256(eightMiB), 0]);
+    expect(await exitOf(process)).toMatchObject({ exitCode: 0 });
+  });
+
+  it("waits without being told to for who started it, and for no one else", async () => {
+    const process = await startCat();
+    const owner = process[Symbol.asyncIterator]();
+    await owner.next();
+    expect(await isHeldBack(process)).toBe(true);
+    await owner.return();
+    await end(process);
+    const watched = await startCat();
+    const viewer = (await subject.backend.attach(watched.id))[Symbol.asyncIterator]();
+    await viewer.next();
+    expect(await isHeldBack(watched)).toBe(false);
+  });
+
+  it("does not wait for a viewer, who is told exactly what it missed", async () => {
+    const process = await startCat();
+    const viewer = (await subject.backend.attach(process.id)).iterate({ delivery: "gap" });
+    const first = (await viewer.next()).value as Delivery;
+    await end(process);
+    const { chunks, lost } = await readAll(viewer, 1);
+    const kept = Buffer.concat(chunks);
+    expect(first).toMatchObject({ type: "output", seq: 1 });
+    expect(lost).toBe(8 * MIB - (first.type === "output" ? first.chunk.length : 0) - kept.length);
+    expect(lost).toBeGreaterThan(0);
+    expect(sha256(kept)).toBe(sha256(eightMiB.subarray(-kept.length)));
+  });
+
+  it("gives a viewer gaps while a lossless reader of the same process loses nothing", async () => {
+    const process = await startCat();
+    const viewer = process.iterate({ delivery: "gap" });
+    await viewer.next();
+    const { chunks, lost } = await readAll(process.iterate({ delivery: "lossless" }));
+    expect([sha256(...chunks), lost]).toEqual([sha256(eightMiB), 0]);
+    expect((await readAll(viewer, 1)).lost).toBeGreaterThan(0);
+  });
+
+  it("can be ended while a lossless reader holds it back", async () => {
+    const process = await startCat();
+    const reader = process.iterate({ delivery: "lossless" });
+    await reader.next();
+    expect(await isHeldBack(process)).toBe(true);
+    await process.terminate({ graceMs: 0 });
+    expect((await exitOf(process)).signal).toBe("SIGKILL");
+    const { lost } = await readAll(reader, 1);
+    expect(lost).toBe(0);
+  });
+});
+
+describeBackends(
+  "a lease of 200 ms",
+  ({ start }) => {
+    it("ends the wait for a lossless reader that is gone; it finds a gap when it comes back", async () => {
+      const process = await start({ argv: ["cat", scratch("8-mib")] });
+      const reader = process.iterate({ delivery: "lossless" });
+      const first = (await reader.next()).value as Delivery;
+      expect(await exitOf(process)).toMatchObject({ exitCode: 0 });
+      await end(process);
+      const { chunks, lost } = await readAll(reader, 1);
+      const length = [first.type === "output" ? first.chunk : new Uint8Array(), ...chunks].reduce(
+        (sum, chunk) => sum + chunk.length,
+        0,
+      );
+      expect(lost).toBeGreaterThan(0);
+      expect(length + lost).toBe(8 * MIB);
+    });
+  },
+  { pauseLeaseMs: 200 },
+);
+
+describeBackends(
+  "a log of 4,000 bytes",
+  ({ start, supports }) => {
+    /** A process that printed ten times a thousand bytes, and ended; the log keeps the last four. */
+    const printTen = async () => {
+      const process = await start({ argv: sh('while read -r n; do printf "%01000d" "$n"; done'), pipeStdin: true });
+      for (let n = 0; n < 10; n += 1) {
+        await process.write(`${n}\n`);
+        await process.read({ afterSeq: n, waitMs: 10_000 });
+      }
+      await process.closeStdin();
+      await end(process);
+      return process;
+    };
+    const piece = (n: number) => `${n}`.padStart(1000, "0");
+    const kept = [6, 7, 8, 9].map((n) => output(n + 1, "stdout", piece(n)));
+
+    it("tells a late reader exactly what it lost, in events, in output$ and by iteration", async () => {
+      const process = await printTen();
+      const all = [gap(1, 6, 6000), ...kept, exited(11), closed(12, { stdout: 10_000 })];
+      expect(await transcript(process)).toEqual(all);
+      expect(await firstValueFrom(process.output$.pipe(map(seen), toArray()))).toEqual(all.slice(0, 5));
+      const iterated = [];
+      for await (const delivery of process) iterated.push(seen(delivery));
+      expect(iterated).toEqual(all);
+    });
+
+    it("tells a reader in the middle of the lost range what it knows, and one behind it nothing", async () => {
+      const process = await printTen();
+      expect((await transcript(process, 3))[0]).toMatchObject({ type: "gap", firstSeq: 4, lastSeq: 6 });
+      expect(await transcript(process, 6)).toEqual([...kept, exited(11), closed(12, { stdout: 10_000 })]);
+    });
+
+    it("makes text and lines fail where output is lost, unless told what to do", async () => {
+      const process = await printTen();
+      const lost = { code: "OUTPUT_LOST", data: { firstSeq: 1, lastSeq: 6 } };
+      expect(await refusal(firstValueFrom(text(process).pipe(toArray())))).toEqual(lost);
+      expect(await refusal(firstValueFrom(lines(process).pipe(toArray())))).toEqual(lost);
+      const options: LinesOptions = { onGap: ({ bytes }) => `[${bytes} bytes lost]` };
+      const whole = `[6000 bytes lost]${[6, 7, 8, 9].map(piece).join("")}`;
+      expect((await firstValueFrom(text(process, options).pipe(toArray()))).join("")).toBe(whole);
+      expect(await firstValueFrom(lines(process, options).pipe(toArray()))).toEqual([
+        { stream: "stdout", text: whole },
+      ]);
+    });
+
+    if (supports.retainsExactly) {
+      it("keeps the exit when later output pushes out all that was before it", async () => {
+        // The job reads a fifo, since a shell gives its background jobs no stdin.
+        const script = 'mkfifo "$1"; echo before; { while read -r n; do printf "%01000d" "$n"; done < "$1"; } & exit 3';
+        const fifo = scratch(uniqueName("fifo"));
+        const process = await start({ argv: sh(script, fifo) });
+        const exit = await exitOf(process);
+        // Open for both, which never blocks.
+        const writer = await open(fifo, "r+");
+        for (let n = 0; n < 6; n += 1) {
+          await writer.write(`${n}\n`);
+          await process.read({ afterSeq: n + 2, waitMs: 10_000 });
+        }
+        await writer.close();
+        expect(await transcript(process)).toEqual([
+          gap(1, 1, 7),
+          exit,
+          gap(3, 4, 2000),
+          ...[2, 3, 4, 5].map((n) => output(n + 3, "stdout", piece(n))),
+          closed(9, { stdout: 6007 }),
+        ]);
+        expect(exit).toEqual(exited(2, { exitCode: 3, result: "error" }));
+      });
+    }
+  },
+  { retainedBytes: 4000 },
+);

@@ -1,0 +1,194 @@
+// How a process ends and what is said of it: result, reason, timeouts, terminate, and the end of the whole backend.
+import { expect, it } from "@jest/globals";
+import { firstValueFrom, lastValueFrom, map, toArray } from "rxjs";
+import type { ExitedEvent, ProcessSpec } from "../../protocol/index.ts";
+import { end, exitOf, printed } from "../support/outcome.ts";
+import { fixture, sh } from "../support/programs.ts";
+import { refusal } from "../support/refusal.ts";
+import { isAlive } from "../support/system-facts.ts";
+import { exited } from "../support/transcript.ts";
+import { allGone, numbersIn } from "../support/trees.ts";
+import { describeBackends } from "./backends.ts";
+
+/** Prints the pids of a background job and of a daemon in a session of its own, then runs `rest`. */
+function family(rest: string): string[] {
+  return sh(`sleep 1000 & echo $!; setsid sh -c 'echo $$; exec sleep 1000' & ${rest}`);
+}
+
+const TWO_PIDS = /^\d+\n\d+\n/;
+
+describeBackends("ending", (subject) => {
+  const { supports, start } = subject;
+  const endOf = async (spec: ProcessSpec) => exitOf(await start(spec));
+
+  it.each<[string, string, Partial<ExitedEvent>]>([
+    ["code 0", "exit 0", {}],
+    ["another code", "exit 255", { exitCode: 255, result: "error" }],
+    ["a signal of its own", "kill -9 $$", { exitCode: null, signal: "SIGKILL", result: "error", reason: "signal" }],
+    ["SIGPIPE", "kill -PIPE $$", { exitCode: null, signal: "SIGPIPE", result: "error", reason: "signal" }],
+  ])("tells %s from other ends, on pipes and on a tty", async (_what, script, facts) => {
+    expect(await endOf({ argv: sh(script) })).toEqual(exited(1, facts));
+    expect(await endOf({ argv: sh(script), tty: true })).toEqual(exited(1, facts));
+  });
+
+  it("does not take a death by a signal that somebody sent for a termination", async () => {
+    const process = await start({ argv: ["sleep", "1000"] });
+    await process.signal("SIGTERM");
+    const facts = { exitCode: null, signal: "SIGTERM", result: "error", reason: "signal" } as const;
+    expect(await exitOf(process)).toEqual(exited(1, facts));
+  });
+
+  it("terminates with SIGTERM first", async () => {
+    const process = await start({ argv: ["sleep", "1000"] });
+    expect(await process.terminate()).toEqual({ running: true });
+    const facts = { exitCode: null, signal: "SIGTERM", result: "terminated", reason: "terminate" } as const;
+    expect(await exitOf(process)).toEqual(exited(1, facts));
+  });
+
+  it("calls an exit after terminate terminated, whatever the code", async () => {
+    const process = await start({ argv: fixture("on-signal.mjs", "SIGTERM=0") });
+    await printed(process, "ready\n");
+    await process.terminate();
+    expect(await exitOf(process)).toEqual(exited(3, { result: "terminated", reason: "terminate" }));
+  });
+
+  it("kills what ignores SIGTERM when the grace is over", async () => {
+    const process = await start({ argv: fixture("on-signal.mjs", "SIGTERM=ignore") });
+    await printed(process, "ready\n");
+    expect(await process.terminate({ graceMs: 500 })).toEqual({ running: true });
+    const facts = { exitCode: null, signal: "SIGKILL", result: "terminated", reason: "terminate" } as const;
+    expect(await exitOf(process)).toEqual(exited(3, facts));
+    expect(await printed(process, "SIGTERM\n")).toBe("ready\nSIGTERM\n");
+  });
+
+  it("kills at once without a grace", async () => {
+    const process = await start({ argv: fixture("on-signal.mjs", "SIGTERM=0") });
+    await printed(process, "ready\n");
+    await process.terminate({ graceMs: 0 });
+    const facts = { exitCode: null, signal: "SIGKILL", result: "terminated", reason: "terminate" } as const;
+    expect(await exitOf(process)).toEqual(exited(2, facts));
+  });
+
+  it("shortens a grace that runs already", async () => {
+    const process = await start({ argv: fixture("on-signal.mjs", "SIGTERM=ignore") });
+    await printed(process, "ready\n");
+    await process.terminate({ graceMs: 1_000_000 });
+    await printed(process, "SIGTERM\n");
+    expect(await process.terminate({ graceMs: 0 })).toEqual({ running: true });
+    expect((await exitOf(process)).signal).toBe("SIGKILL");
+  });
+
+  it("ends a stopped process in its grace", async () => {
+    const process = await start({ argv: fixture("on-signal.mjs", "SIGTERM=6") });
+    await printed(process, "ready\n");
+    await process.signal("SIGSTOP");
+    await process.terminate();
+    expect(await exitOf(process)).toMatchObject({ exitCode: 6, reason: "terminate" });
+  });
+
+  it("answers that nothing runs when it terminates what exited, and changes nothing", async () => {
+    const process = await start({ argv: sh("exit 3") });
+    await end(process);
+    expect(await process.terminate()).toEqual({ running: false });
+    expect(await process.terminate({ graceMs: 0, scope: "tree" })).toEqual({ running: false });
+    expect(await exitOf(process)).toEqual(exited(1, { exitCode: 3, result: "error" }));
+  });
+
+  it("gives the same answer about the exit on every way and every time", async () => {
+    const process = await start({ argv: sh("exit 9") });
+    const expected = exited(1, { exitCode: 9, result: "error" });
+    const early = firstValueFrom(process.exit$);
+    await end(process);
+    const found = await subject.backend.attach(process.id);
+    const answers = await Promise.all([early, exitOf(process), exitOf(process), exitOf(found)]);
+    expect(answers).toEqual([expected, expected, expected, expected]);
+    const listed = (await subject.backend.list()).find(({ processId }) => processId === process.id);
+    for (const facts of [await process.read(), process.info, found.info, listed]) {
+      expect(facts).toMatchObject({ exitCode: 9, signal: null });
+    }
+  });
+
+  it("ends the whole tree at its timeout", async () => {
+    const process = await start({ argv: family("wait"), timeoutMs: 1500 });
+    const pids = numbersIn(await printed(process, TWO_PIDS));
+    const facts = { exitCode: null, signal: "SIGTERM", result: "terminated", reason: "timeout" } as const;
+    expect(await exitOf(process)).toMatchObject(facts);
+    await allGone(...pids);
+    await end(process);
+  });
+
+  it("calls it a timeout also when the program then exits with 0", async () => {
+    const process = await start({ argv: fixture("on-signal.mjs", "SIGTERM=0"), timeoutMs: 1500 });
+    await printed(process, "ready\n");
+    expect(await exitOf(process)).toMatchObject({ exitCode: 0, signal: null, result: "terminated", reason: "timeout" });
+  });
+
+  it("does not end what is faster than its timeout", async () => {
+    expect(await endOf({ argv: ["true"], timeoutMs: 2 ** 31 - 1 })).toEqual(exited(1));
+  });
+
+  it("terminates the tree when it is disposed of", async () => {
+    const process = await start({ argv: family("wait") });
+    const pids = numbersIn(await printed(process, TWO_PIDS));
+    await process[Symbol.asyncDispose]();
+    expect(process.info.state).toBe("closed");
+    await allGone(...pids);
+  });
+
+  if (supports.killAfterExit) {
+    it("kills at its grace who is left of the group after the leader obeyed", async () => {
+      const [node, stubborn] = fixture("on-signal.mjs");
+      const argv = sh('"$1" "$2" SIGTERM=ignore & echo $!; wait', node as string, stubborn as string);
+      const process = await start({ argv });
+      const pids = numbersIn(await printed(process, "ready\n"));
+      await process.terminate({ graceMs: 300 });
+      expect((await exitOf(process)).signal).toBe("SIGTERM");
+      await allGone(...pids);
+      await end(process);
+    });
+
+    it("reaches with an explicit scope what an exited process left behind", async () => {
+      const process = await start({ argv: sh("sleep 1000 & echo $!") });
+      const pids = numbersIn(await printed(process, "\n"));
+      await exitOf(process);
+      expect(pids.map(isAlive)).toEqual([true]);
+      expect(await process.terminate({ scope: "group" })).toEqual({ running: false });
+      await end(process);
+      await allGone(...pids);
+    });
+  }
+
+  it("ends everything with its tree when the backend is closed, and starts nothing any more", async () => {
+    const backend = await subject.create();
+    const states = lastValueFrom(
+      backend.changes$.pipe(
+        map(({ state }) => state),
+        toArray(),
+      ),
+    );
+    const processes = [
+      await backend.start({ argv: family("wait") }),
+      await backend.start({ argv: fixture("on-signal.mjs", "SIGTERM=ignore", "SIGHUP=ignore"), tty: true }),
+    ];
+    const [first, second] = processes as [(typeof processes)[0], (typeof processes)[0]];
+    const pids = numbersIn(await printed(first, TWO_PIDS));
+    await printed(second, "ready");
+    const ends = processes.map((process) => exitOf(process));
+    await backend.close({ graceMs: 300 });
+    expect((await Promise.all(ends)).map(({ signal, reason }) => [signal, reason])).toEqual([
+      ["SIGTERM", "terminate"],
+      ["SIGKILL", "terminate"],
+    ]);
+    await allGone(...pids, ...processes.flatMap(({ info }) => info.pid ?? []));
+    expect((await states).filter((state) => state === "closed")).toHaveLength(2);
+    expect(await refusal(backend.start({ argv: ["true"] }))).toEqual({ code: "CLOSED", data: {} });
+    await backend.close();
+  });
+
+  it("cancels the starts in flight when the backend is closed", async () => {
+    const backend = await subject.create();
+    const starting = refusal(backend.start({ argv: ["true"], env: { PATH: `${"/-:".repeat(20_000)}/bin:/usr/bin` } }));
+    await backend.close();
+    expect(await starting).toEqual({ code: "START_CANCELLED", data: {} });
+  });
+});

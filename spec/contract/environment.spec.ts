@@ -1,0 +1,177 @@
+// What a child finds around it: variables, name, directory, descriptors, signal dispositions. Nothing that nobody asked for.
+import { closeSync, openSync, writeFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import type { ProcessSpec } from "../../protocol/index.ts";
+import { outcome } from "../support/outcome.ts";
+import { sh } from "../support/programs.ts";
+import { makeScratch } from "../support/scratch.ts";
+import { describeBackends } from "./backends.ts";
+
+const scratch = makeScratch();
+const PATH = { PATH: "/usr/bin:/bin" };
+
+/** Variables of the host before the backend starts, for policies to inherit. */
+const hostVariables = {
+  EXECWIRE_SPEC_PLAIN: "plain",
+  EXECWIRE_SPEC_API_KEY: "key",
+  execwire_spec_secret: "secret",
+  EXECWIRE_SPEC_TOKENS: "tokens",
+  EXECWIRE_TOKEN: "the supervisor's own",
+};
+
+beforeAll(() => {
+  Object.assign(process.env, hostVariables);
+});
+
+afterAll(() => {
+  for (const name of Object.keys(hostVariables)) delete process.env[name];
+});
+
+describeBackends("environment", ({ supports, start }) => {
+  /** The variables of a child, by what env(1) prints. */
+  const environmentOf = async (spec: Omit<ProcessSpec, "argv">) => {
+    const { stdout, pty } = await outcome(await start({ argv: ["env", "-0"], ...spec }));
+    const entries = (stdout + pty).replaceAll("\r\n", "\n").split("\0").slice(0, -1);
+    return Object.fromEntries(entries.map((entry) => [entry.split("=")[0], entry.slice(entry.indexOf("=") + 1)]));
+  };
+  /** Those of them that this spec put on the host. */
+  const inheritedBy = async (spec: Omit<ProcessSpec, "argv">) =>
+    Object.keys(await environmentOf(spec)).filter((name) => /^execwire/i.test(name));
+
+  describe.each([
+    ["pipes", {}],
+    ["one pipe", { merge: true }],
+    ["a tty", { tty: true }],
+    ["a tty without echo", { tty: { echo: false } }],
+  ])("on %s", (_what, spec) => {
+    it("is empty unless something is given", async () => {
+      expect(await environmentOf(spec)).toEqual({});
+    });
+
+    it("is exactly what is given", async () => {
+      const values = { EMPTY: "", SPACES: " a  b ", LINES_: "a\nb", EQUALS: "a=b=", UNICODE: "é€😀", lower: "x" };
+      const env = { ...PATH, ...values };
+      expect(await environmentOf({ ...spec, env })).toEqual(env);
+    });
+  });
+
+  it("inherits all but what looks secret", async () => {
+    expect(await inheritedBy({ envPolicy: { inherit: "all" } })).toEqual(["EXECWIRE_SPEC_PLAIN"]);
+    expect((await inheritedBy({ envPolicy: { inherit: "all", ignoreDefaultExcludes: true } })).sort()).toEqual([
+      "EXECWIRE_SPEC_API_KEY",
+      "EXECWIRE_SPEC_PLAIN",
+      "EXECWIRE_SPEC_TOKENS",
+      "execwire_spec_secret",
+    ]);
+  });
+
+  it("inherits the core only, with the values of the host", async () => {
+    const all = await environmentOf({ envPolicy: { inherit: "all", ignoreDefaultExcludes: true } });
+    const names = ["PATH", "SHELL", "TMPDIR", "TEMP", "TMP", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "USER"];
+    const core = Object.fromEntries(Object.entries(all).filter(([name]) => names.includes(name)));
+    expect(core).toHaveProperty("PATH");
+    expect(await environmentOf({ envPolicy: { inherit: "core" } })).toEqual(core);
+  });
+
+  it("applies the policy in its order, and the spec's own variables last", async () => {
+    const envPolicy = {
+      inherit: "all",
+      exclude: ["execwire_spec_pl*"],
+      set: { MY_TOKEN: "set", OTHER: "set", BOTH: "set" },
+      includeOnly: ["*_TOKEN", "execwire*", "B?TH"],
+    } as const;
+    const env = { OVERLAY: "env", BOTH: "env" };
+    expect(await environmentOf({ envPolicy, env })).toEqual({ MY_TOKEN: "set", OVERLAY: "env", BOTH: "env" });
+  });
+
+  it("adds to nothing where nothing is inherited", async () => {
+    expect(await environmentOf({ envPolicy: { inherit: "none", set: { A: "1" } }, env: { B: "2" } })).toEqual({
+      A: "1",
+      B: "2",
+    });
+  });
+
+  it("never passes the credentials of a supervisor on, not even when told to", async () => {
+    const env = { EXECWIRE_TOKEN: "x", execwire_token: "x", Codex_Exec_Server_Noise_Auth_Token: "x", A: "1" };
+    expect(await environmentOf({ env })).toEqual({ A: "1" });
+  });
+
+  it.each([
+    ["both ids", { threadId: "t", toolCallId: "c" }, { CODEX_THREAD_ID: "t", CODEX_TOOL_CALL_ID: "c" }],
+    ["no thread id", { toolCallId: "c" }, { CODEX_TOOL_CALL_ID: "c" }],
+    ["no call id", { threadId: "t" }, { CODEX_THREAD_ID: "t" }],
+    ["an empty call id", { toolCallId: "" }, { CODEX_TOOL_CALL_ID: "" }],
+    ["a call id with NUL", { threadId: "t", toolCallId: "c\0" }, { CODEX_THREAD_ID: "t" }],
+    ["nothing", undefined, { CODEX_THREAD_ID: "stale" }],
+  ])("replaces stale ids of a caller by metadata with %s", async (_what, metadata, expected) => {
+    const env = { CODEX_THREAD_ID: "stale", CODEX_TOOL_CALL_ID: "stale" };
+    expect(await environmentOf({ env, ...(metadata && { metadata }) })).toEqual(expected);
+  });
+
+  it("is used to find the program", async () => {
+    writeFileSync(scratch("hello"), "#!/bin/sh\necho found\n", { mode: 0o755 });
+    const env = { PATH: `/nowhere:${scratch(".")}` };
+    expect((await outcome(await start({ argv: ["hello"], env }))).stdout).toBe("found\n");
+  });
+
+  it("names the program as it was called, or as arg0 says", async () => {
+    const argv = ["sh", "-c", "tr '\\0' '\\n' < /proc/$$/cmdline | head -n 1"];
+    expect((await outcome(await start({ argv, env: PATH }))).stdout).toBe("sh\n");
+    expect((await outcome(await start({ argv, env: PATH, arg0: "custom" }))).stdout).toBe("custom\n");
+    if (!supports.arg0OnTty) return;
+    expect((await outcome(await start({ argv, env: PATH, arg0: "custom", tty: true }))).pty).toBe("custom\r\n");
+  });
+
+  it("begins in the given directory, by default the host's", async () => {
+    expect((await outcome(await start({ argv: ["pwd"], cwd: "/usr" }))).stdout).toBe("/usr\n");
+    const process = await start({ argv: ["pwd"] });
+    expect((await outcome(process)).stdout).toBe(`${process.info.cwd}\n`);
+  });
+
+  if (supports.hidesDescriptors) {
+    it.each([
+      ["pipes", {}],
+      ["pipes with stdin", { pipeStdin: true }],
+      ["one pipe", { merge: true }],
+      ["a tty", { tty: true }],
+    ])("holds no descriptor but the three of stdio, on %s", async (_what, spec) => {
+      const { stdout, pty } = await outcome(await start({ argv: ["ls", "/proc/self/fd"], ...spec }));
+      // The fourth is the directory that ls reads.
+      expect((stdout + pty).trim().split(/\s+/)).toEqual(["0", "1", "2", "3"]);
+    });
+  }
+
+  it.each([false, true])("ignores and blocks no signal (tty %s)", async (tty) => {
+    const argv = ["grep", "-E", "^Sig(Blk|Ign)", "/proc/self/status"];
+    const { stdout, pty } = await outcome(await start({ argv, tty }));
+    const zeros = "0000000000000000";
+    expect((stdout + pty).trim().split(/\s+/)).toEqual(["SigBlk:", zeros, "SigIgn:", zeros]);
+  });
+
+  it("lets a program die of a broken pipe", async () => {
+    expect(await outcome(await start({ argv: sh("yes | head -n 1") }))).toMatchObject({ stdout: "y\n", exitCode: 0 });
+  });
+
+  if (supports.realPipes) {
+    it("lets a program open its output by name", async () => {
+      const process = await start({ argv: sh("echo out > /dev/stdout; echo err > /dev/stderr") });
+      expect(await outcome(process)).toMatchObject({ stdout: "out\n", stderr: "err\n", exitCode: 0 });
+    });
+  }
+
+  if (supports.inheritFds) {
+    it("passes on the descriptors that were named, under their numbers, and no others", async () => {
+      writeFileSync(scratch("inherited"), "through a descriptor\n");
+      const [passed, kept] = [openSync(scratch("inherited"), "r"), openSync(scratch("inherited"), "r")];
+      const process = await start({
+        argv: ["readlink", `/proc/self/fd/${passed}`, `/proc/self/fd/${kept}`],
+        inheritFds: [passed],
+      });
+      const content = await start({ argv: ["cat", `/proc/self/fd/${passed}`], inheritFds: [passed] });
+      const results = [await outcome(process), await outcome(content)];
+      closeSync(passed);
+      closeSync(kept);
+      expect(results.map(({ stdout }) => stdout)).toEqual([`${scratch("inherited")}\n`, "through a descriptor\n"]);
+    });
+  }
+});

@@ -1,0 +1,198 @@
+// The life of a process among others: start, attach, list, changes, and when its id is free again.
+import { randomUUID } from "node:crypto";
+import { expect, it } from "@jest/globals";
+import { filter, firstValueFrom, map, takeWhile, toArray } from "rxjs";
+import { end, outcome, printed } from "../support/outcome.ts";
+import { sh } from "../support/programs.ts";
+import { refusal } from "../support/refusal.ts";
+import { uniqueName } from "../support/scratch.ts";
+import { closed, exited, output, transcript } from "../support/transcript.ts";
+import { allGone, findProcesses } from "../support/trees.ts";
+import { describeBackends } from "./backends.ts";
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+describeBackends("lifecycle", (subject) => {
+  const { start } = subject;
+
+  it("describes a process as long as it lives and after", async () => {
+    const before = Date.now();
+    const argv = sh("read _");
+    const process = await start({ argv, processId: "told", cwd: "/", pipeStdin: true, labels: { job: "x" } });
+    const facts = {
+      processId: "told",
+      incarnation: process.incarnation,
+      argv,
+      cwd: "/",
+      tty: false,
+      stdin: true,
+      pid: expect.any(Number),
+      startedAt: expect.any(Number),
+      sandbox: "none",
+      labels: { job: "x" },
+    };
+    expect(process.info).toEqual({ ...facts, state: "running", exitCode: null, signal: null });
+    expect(process.info.startedAt).toBeGreaterThanOrEqual(before);
+    expect(process.incarnation).toMatch(UUID);
+    await process.write("\n");
+    await end(process);
+    expect(process.info).toEqual({ ...facts, state: "closed", exitCode: 0, signal: null });
+    expect(await subject.backend.list()).toContainEqual(process.info);
+  });
+
+  it("gives a process without an id a uuid, and each life an incarnation of its own", async () => {
+    const [one, two] = await Promise.all([start({ argv: ["true"] }), start({ argv: ["true"] })]);
+    expect([one.id, two.id, one.incarnation, two.incarnation]).toEqual(Array(4).fill(expect.stringMatching(UUID)));
+    expect(one.id).not.toBe(two.id);
+    expect(one.incarnation).not.toBe(two.incarnation);
+  });
+
+  it("starts once, however often a start with the same incarnation is repeated", async () => {
+    const incarnation = randomUUID();
+    const spec = { argv: sh("echo once; read _"), pipeStdin: true, processId: "idempotent" };
+    const [one, two] = await Promise.all([start(spec, { incarnation }), start(spec, { incarnation })]);
+    await printed(one, "once\n");
+    expect([one.incarnation, two.incarnation]).toEqual([incarnation, incarnation]);
+    expect(two.info).toEqual(one.info);
+    const refused = { code: "PROCESS_EXISTS", data: {} };
+    expect(await refusal(start(spec, { incarnation: randomUUID() }))).toEqual(refused);
+    await two.write("\n");
+    await end(one);
+    const again = await start(spec, { incarnation });
+    expect(again.info).toEqual(one.info);
+    expect(await transcript(again)).toEqual([output(1, "stdout", "once\n"), exited(2), closed(3, { stdout: 5 })]);
+  });
+
+  it("finds the same process by its id, with the same log", async () => {
+    const process = await start({ argv: sh("echo hello; read _"), pipeStdin: true });
+    const found = await subject.backend.attach(process.id);
+    expect([found.id, found.incarnation]).toEqual([process.id, process.incarnation]);
+    await printed(found, "hello\n");
+    expect(await found.write("\n")).toBe("accepted");
+    expect(await transcript(found)).toEqual(await transcript(process));
+  });
+
+  it("refuses to attach to an id that nobody has", async () => {
+    expect(await refusal(subject.backend.attach("nobody"))).toEqual({ code: "PROCESS_UNKNOWN", data: {} });
+  });
+
+  it("tells every change of state", async () => {
+    const id = uniqueName("changing");
+    const states = firstValueFrom(
+      subject.backend.changes$.pipe(
+        filter((info) => info.processId === id),
+        map(({ state, exitCode }) => [state, exitCode]),
+        takeWhile(([state]) => state !== "closed", true),
+        toArray(),
+      ),
+    );
+    await start({ argv: sh("exit 3"), processId: id });
+    expect(await states).toEqual([
+      ["starting", null],
+      ["running", null],
+      ["exited", 3],
+      ["closed", 3],
+    ]);
+  });
+
+  it("refuses an id in use, also when its process is closed, and leaves that process alone", async () => {
+    const process = await start({ argv: sh("read _; exit 5"), processId: "taken", pipeStdin: true });
+    expect(await refusal(start({ argv: ["true"], processId: "taken" }))).toEqual({ code: "PROCESS_EXISTS", data: {} });
+    await process.write("\n");
+    expect((await outcome(process)).exitCode).toBe(5);
+    expect(await refusal(start({ argv: ["true"], processId: "taken" }))).toEqual({ code: "PROCESS_EXISTS", data: {} });
+  });
+
+  it("gives an id to one of two that ask at the same time", async () => {
+    const results = await Promise.allSettled([1, 2].map(() => start({ argv: ["true"], processId: "contended" })));
+    expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
+  });
+
+  it.each([
+    ["pipes", false],
+    ["a tty", true],
+  ])("cancels a start in flight and leaves nothing of it, on %s", async (_what, tty) => {
+    const processId = uniqueName("cancelled");
+    // The program is looked up in twenty thousand folders, which takes long enough on any backend.
+    const slow = { processId, env: { PATH: `${"/-:".repeat(20_000)}/bin:/usr/bin` } };
+    const argv = ["sh", "-c", "while :; do sleep 1; done", processId];
+    const starting = refusal(start({ ...slow, argv, tty }));
+    const process = await subject.backend.attach(processId);
+    expect(process.info.state).toBe("starting");
+    expect(await refusal(process.read())).toEqual({ code: "PROCESS_STARTING", data: {} });
+    expect(await process.write("x")).toBe("starting");
+    await process.signal("SIGINT");
+    expect(await process.terminate()).toEqual({ running: true });
+    expect(await starting).toEqual({ code: "START_CANCELLED", data: {} });
+    expect(await refusal(transcript(process))).toEqual({ code: "START_CANCELLED", data: {} });
+    // The id is free at once; this start ends its search after the cancelled one did.
+    const next = await start({ ...slow, argv: ["echo", "fresh"] });
+    expect((await outcome(next)).stdout).toBe("fresh\n");
+    await allGone(...findProcesses(processId));
+  });
+
+  it("lists what was started, in the order of the starts, without what was never there", async () => {
+    const backend = await subject.create();
+    await backend.start({ argv: ["true"], processId: "b" });
+    await backend.start({ argv: ["true"], processId: "a" });
+    await refusal(backend.start({ argv: ["/no/such/program"], processId: "c" }));
+    expect((await backend.list()).map(({ processId }) => processId)).toEqual(["b", "a"]);
+    await backend.close({ graceMs: 0 });
+  });
+
+  it("refuses one process more than it may have alive; closed ones do not count", async () => {
+    const backend = await subject.create({ liveProcesses: 1 });
+    const process = await backend.start({ argv: sh("read _"), pipeStdin: true });
+    const refused = { code: "LIMIT_EXCEEDED", data: { limit: "liveProcesses" } };
+    expect(await refusal(backend.start({ argv: ["true"] }))).toEqual(refused);
+    await process.write("\n");
+    await end(process);
+    await end(await backend.start({ argv: ["true"] }));
+    await backend.close({ graceMs: 0 });
+  });
+
+  it("forgets the oldest closed process beyond the number it keeps", async () => {
+    const backend = await subject.create({ closedProcesses: 2 });
+    for (const processId of ["1", "2", "3"]) await end(await backend.start({ argv: ["true"], processId }));
+    expect((await backend.list()).map(({ processId }) => processId)).toEqual(["2", "3"]);
+    await backend.close({ graceMs: 0 });
+  });
+});
+
+describeBackends("a removed process", (subject) => {
+  const removed = async (pipeStdin: boolean) => {
+    const backend = await subject.create({ closedRetentionMs: 20 });
+    const gone = firstValueFrom(backend.changes$.pipe(filter(({ state }) => state === "removed")));
+    const process = await backend.start({ argv: sh("echo kept"), pipeStdin, processId: "mortal" });
+    await gone;
+    return { backend, process };
+  };
+
+  it.each([true, false])("is unknown to every call, and its id is free again (pipeStdin %s)", async (pipeStdin) => {
+    const { backend, process } = await removed(pipeStdin);
+    if (subject.supports.hearsOfRemoval) expect(process.info.state).toBe("removed");
+    expect(await refusal(backend.attach("mortal"))).toEqual({ code: "PROCESS_UNKNOWN", data: {} });
+    expect(await refusal(process.read())).toEqual({ code: "PROCESS_UNKNOWN", data: {} });
+    expect(await process.write("x")).toBe("unknownProcess");
+    expect(await process.closeStdin()).toBe("unknownProcess");
+    expect(await process.terminate()).toEqual({ running: false });
+    await process.signal("SIGTERM");
+    expect(await backend.list()).toEqual([]);
+    const next = await backend.start({ argv: ["true"], processId: "mortal" });
+    expect(next.incarnation).not.toBe(process.incarnation);
+    await backend.close({ graceMs: 0 });
+  });
+
+  it("answers an empty write id before it looks for the process", async () => {
+    const { backend, process } = await removed(true);
+    const refused = { code: "INVALID_PARAMS", data: { field: "writeId" } };
+    expect(await refusal(process.write("x", { writeId: "" }))).toEqual(refused);
+    await backend.close({ graceMs: 0 });
+  });
+
+  it("still tells those who hold it how it ended", async () => {
+    const { backend, process } = await removed(false);
+    expect(await firstValueFrom(process.exit$)).toEqual(exited(2));
+    await backend.close({ graceMs: 0 });
+  });
+});

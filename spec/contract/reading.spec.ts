@@ -1,0 +1,151 @@
+// Long-poll read: it answers at once when there is something to say, else waits for output, exit or end, whichever is first.
+import { expect, it } from "@jest/globals";
+import type { Process } from "../../lib/process/process.ts";
+import type { ReadResult } from "../../protocol/index.ts";
+import { end, exitOf, printed } from "../support/outcome.ts";
+import { sh } from "../support/programs.ts";
+import { gap, output, seen } from "../support/transcript.ts";
+import { endDetached, numbersIn } from "../support/trees.ts";
+import { describeBackends } from "./backends.ts";
+
+const LONG_MS = 15_000;
+
+/** Prints what each line of input says; ends with the input. */
+const repeater = sh('while read -r line; do printf %s "$line"; done; exit 4');
+
+function answer(facts: Partial<ReadResult>): ReadResult {
+  return {
+    chunks: [],
+    nextSeq: 1,
+    exited: false,
+    exitCode: null,
+    signal: null,
+    closed: false,
+    sandboxDenied: false,
+    ...facts,
+  };
+}
+
+/** Has the repeater print each word as a chunk of its own. */
+async function say(process: Process, ...words: readonly string[]): Promise<void> {
+  for (const word of words) {
+    await process.write(`${word}\n`);
+    await printed(process, word);
+  }
+}
+
+function inShort({ chunks, nextSeq }: ReadResult): unknown[] {
+  return [...chunks.map(({ chunk }) => Buffer.from(chunk).toString()), nextSeq];
+}
+
+describeBackends("reading", ({ start }) => {
+  const repeat = () => start({ argv: repeater, pipeStdin: true });
+
+  it("answers at once with nothing when there is nothing and it is not told to wait", async () => {
+    expect(await (await repeat()).read()).toEqual(answer({}));
+  });
+
+  it("answers with nothing when the wait is over", async () => {
+    expect(await (await repeat()).read({ waitMs: 30 })).toEqual(answer({}));
+  });
+
+  it("returns what follows afterSeq, with the seq that comes next", async () => {
+    const process = await repeat();
+    await say(process, "one", "two", "three");
+    const result = await process.read({ afterSeq: 1 });
+    expect(result.chunks.map(seen)).toEqual([output(2, "stdout", "two"), output(3, "stdout", "three")]);
+    expect({ ...result, chunks: [] }).toEqual(answer({ nextSeq: 4 }));
+    expect(inShort(await process.read({ afterSeq: 3 }))).toEqual([4]);
+  });
+
+  it("wakes on output", async () => {
+    const process = await repeat();
+    const waiting = process.read({ waitMs: LONG_MS });
+    await process.write("hello\n");
+    expect(inShort(await waiting)).toEqual(["hello", 2]);
+  });
+
+  it("wakes on the exit, and tells it once", async () => {
+    // The background job keeps stdout open, so the exit is not the end.
+    const process = await start({ argv: sh("sleep 1000 & echo $!; read _; exit 4"), pipeStdin: true });
+    const job = numbersIn(await printed(process, "\n"));
+    const waiting = process.read({ afterSeq: 1, waitMs: LONG_MS });
+    await process.closeStdin();
+    const facts = { nextSeq: 3, exited: true, exitCode: 4 };
+    expect(await waiting).toEqual(answer(facts));
+    expect(await process.read({ afterSeq: 1, waitMs: LONG_MS })).toEqual(answer(facts));
+    // Whoever knows of the exit waits for late output.
+    expect(await process.read({ afterSeq: 2, waitMs: 30 })).toEqual(answer(facts));
+    await endDetached(...job);
+    expect(await process.read({ afterSeq: 2, waitMs: LONG_MS })).toMatchObject({ nextSeq: 4, closed: true });
+  });
+
+  it("wakes on the end, after which it never waits", async () => {
+    const process = await repeat();
+    await say(process, "last");
+    const waiting = process.read({ afterSeq: 2, waitMs: LONG_MS });
+    await process.closeStdin();
+    const over = answer({ nextSeq: 4, exited: true, exitCode: 4, closed: true });
+    expect(await waiting).toEqual(over);
+    expect(await process.read({ afterSeq: 3, waitMs: LONG_MS })).toEqual(over);
+    expect(await process.read({ afterSeq: 99, waitMs: LONG_MS })).toEqual(over);
+    expect(inShort(await process.read())).toEqual(["last", 4]);
+  });
+
+  it("stops at maxBytes between two chunks, but returns at least one", async () => {
+    const process = await repeat();
+    await say(process, "aaaa", "bbbb", "cccc");
+    expect(inShort(await process.read({ maxBytes: 8 }))).toEqual(["aaaa", "bbbb", 3]);
+    expect(inShort(await process.read({ maxBytes: 11 }))).toEqual(["aaaa", "bbbb", 3]);
+    expect(inShort(await process.read({ maxBytes: 1 }))).toEqual(["aaaa", 2]);
+    expect(inShort(await process.read({ maxBytes: 0, afterSeq: 1 }))).toEqual(["bbbb", 3]);
+    expect(inShort(await process.read({ maxBytes: 1, afterSeq: 3 }))).toEqual([4]);
+  });
+
+  it("serves many readers at different places at once", async () => {
+    const process = await repeat();
+    await say(process, "one", "two");
+    const waiting = [0, 1, 2].map((afterSeq) => process.read({ afterSeq, waitMs: LONG_MS }));
+    await process.write("three\n");
+    const answers = await Promise.all(waiting);
+    expect(answers.map(inShort)).toEqual([
+      ["one", "two", 3],
+      ["two", 3],
+      ["three", 4],
+    ]);
+  });
+
+  it("answers a death by signal without an exit code", async () => {
+    const process = await repeat();
+    await process.signal("SIGKILL");
+    await end(process);
+    const expected = answer({ nextSeq: 3, exited: true, signal: "SIGKILL", closed: true });
+    expect(await process.read({ afterSeq: 2 })).toEqual(expected);
+  });
+});
+
+describeBackends(
+  "reading a log of 4,000 bytes",
+  ({ start }) => {
+    /** Prints a thousand bytes for each line of input. */
+    const thousands = sh("while read -r _; do printf %1000s; done");
+
+    it("says exactly what it lost, and goes on with the rest", async () => {
+      const process = await start({ argv: thousands, pipeStdin: true });
+      for (let afterSeq = 0; afterSeq < 10; afterSeq += 1) {
+        await process.write("\n");
+        await process.read({ afterSeq, waitMs: LONG_MS });
+      }
+      const kept = [7, 8, 9, 10];
+      const result = await process.read();
+      expect(result.gap).toEqual(gap(1, 6, 6000));
+      expect(result.chunks.map(({ seq, chunk }) => [seq, chunk.length])).toEqual(kept.map((seq) => [seq, 1000]));
+      expect(result.nextSeq).toBe(11);
+      expect((await process.read({ afterSeq: 5, maxBytes: 1 })).gap).toMatchObject({ firstSeq: 6, lastSeq: 6 });
+      expect((await process.read({ afterSeq: 6 })).gap).toBeUndefined();
+      await process.closeStdin();
+      await exitOf(process);
+    });
+  },
+  { retainedBytes: 4000 },
+);

@@ -1,0 +1,206 @@
+// Starts that are refused: what is wrong with the arguments, or what the operating system lacks. Nothing is left of them.
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { expect, it } from "@jest/globals";
+import type { ProcessSpec } from "../../protocol/index.ts";
+import { end, outcome } from "../support/outcome.ts";
+import { sh } from "../support/programs.ts";
+import { refusal } from "../support/refusal.ts";
+import { makeScratch } from "../support/scratch.ts";
+import { describeBackends } from "./backends.ts";
+
+const scratch = makeScratch();
+const missing = scratch("missing");
+const notExecutable = makeFile("not-executable", "#!/bin/sh\n", 0o644);
+const orphanedScript = makeFile("orphaned-script", "#!/no/such/interpreter\n", 0o755);
+const shapeless = makeFile("shapeless", "this is neither a script nor a program\n", 0o755);
+const folder = scratch("folder");
+const loop = scratch("loop");
+mkdirSync(folder);
+symlinkSync(loop, loop);
+
+function makeFile(name: string, content: string, mode: number): string {
+  writeFileSync(scratch(name), content);
+  chmodSync(scratch(name), mode);
+  return scratch(name);
+}
+
+/** Specs that no type checker saw, as they come from JSON or from plain JavaScript. */
+const malformed: [what: string, field: string, spec: unknown][] = [
+  ["no spec", "spec", null],
+  ["no argv", "argv", {}],
+  ["an empty argv", "argv", { argv: [] }],
+  ["a command line instead of argv", "argv", { argv: "ls -l" }],
+  ["a number in argv", "argv[1]", { argv: ["echo", 1] }],
+  ["a NUL in an argument", "argv[1]", { argv: ["echo", "a\0b"] }],
+  ["an empty program name", "argv[0]", { argv: [""] }],
+  ["a misspelt field", "envpolicy", { argv: ["true"], envpolicy: { inherit: "none" } }],
+  ["an empty cwd", "cwd", { argv: ["true"], cwd: "" }],
+  ["a NUL in cwd", "cwd", { argv: ["true"], cwd: "/tmp\0" }],
+  ["a relative cwd", "cwd", { argv: ["true"], cwd: "tmp" }],
+  ["a number as a variable", "env.PORT", { argv: ["true"], env: { PORT: 80 } }],
+  ["a NUL in a variable", "env.A", { argv: ["true"], env: { A: "\0" } }],
+  ["a variable's name with =", "env", { argv: ["true"], env: { "A=B": "" } }],
+  ["a variable without a name", "env", { argv: ["true"], env: { "": "x" } }],
+  ["an unknown kind of inheritance", "envPolicy.inherit", { argv: ["true"], envPolicy: { inherit: "some" } }],
+  ["a misspelt part of a policy", "envPolicy.only", { argv: ["true"], envPolicy: { inherit: "all", only: [] } }],
+  ["a terminal of no rows", "tty.rows", { argv: ["true"], tty: { rows: 0 } }],
+  ["a terminal too wide", "tty.cols", { argv: ["true"], tty: { cols: 65_536 } }],
+  ["a misspelt part of a terminal", "tty.columns", { argv: ["true"], tty: { columns: 80 } }],
+  ["merge on a terminal", "merge", { argv: ["true"], tty: true, merge: true }],
+  ["no time at all", "timeoutMs", { argv: ["true"], timeoutMs: 0 }],
+  ["a fraction of a millisecond", "timeoutMs", { argv: ["true"], timeoutMs: 0.5 }],
+  ["a descriptor that is one of stdio", "inheritFds[0]", { argv: ["true"], inheritFds: [2] }],
+  ["a number as a process id", "processId", { argv: ["true"], processId: 7 }],
+  ["a process id too long", "processId", { argv: ["true"], processId: "x".repeat(8193) }],
+  ["a label that is no text", "labels.n", { argv: ["true"], labels: { n: 1 } }],
+];
+
+type Impossible = [what: string, kind: string, path: string, spec: ProcessSpec];
+
+/** Starts that the operating system will refuse, as one can see before, with what the error names. */
+const foreseeable: Impossible[] = [
+  ["a missing program", "not-found", missing, { argv: [missing] }],
+  ["a program that is not in PATH", "not-found", "no-such-program", { argv: ["no-such-program"] }],
+  ["a program that only our own PATH has", "not-found", "node", { argv: ["node"], env: { PATH: folder } }],
+  ["a program below a file", "not-found", `${shapeless}/x`, { argv: [`${shapeless}/x`] }],
+  ["a file that is not executable", "not-executable", notExecutable, { argv: [notExecutable] }],
+  ["a folder", "is-directory", folder, { argv: [folder] }],
+  ["a folder found in PATH", "is-directory", folder, { argv: ["folder"], env: { PATH: scratch(".") } }],
+  ["a missing working directory", "cwd-not-found", missing, { argv: ["true"], cwd: missing }],
+  ["a file as working directory", "cwd-not-directory", shapeless, { argv: ["true"], cwd: shapeless }],
+  [
+    "a working directory below a file",
+    "cwd-not-directory",
+    `${shapeless}/x`,
+    { argv: ["true"], cwd: `${shapeless}/x` },
+  ],
+  ["a working directory that cannot be reached", "cwd-not-accessible", loop, { argv: ["true"], cwd: loop }],
+  ["an argument of 200 KB", "arg-too-long", "/bin/true", { argv: ["/bin/true", "x".repeat(200_000)] }],
+  ["a variable of 200 KB", "arg-too-long", "/bin/true", { argv: ["/bin/true"], env: { BIG: "x".repeat(200_000) } }],
+];
+
+/** Starts that fail in the child, at the call of exec. */
+const failingExecs: Impossible[] = [
+  ["a script whose interpreter is missing", "interpreter-not-found", orphanedScript, { argv: [orphanedScript] }],
+  [
+    "arguments of 4 MB together",
+    "arg-too-long",
+    "/bin/true",
+    { argv: ["/bin/true", ...Array.from({ length: 40 }, () => "x".repeat(100_000))] },
+  ],
+];
+
+const shapelessProgram: Impossible = [
+  "a file without #! that is no program",
+  "bad-format",
+  shapeless,
+  { argv: [shapeless] },
+];
+
+describeBackends("refusals", (subject) => {
+  const { supports, start } = subject;
+
+  it.each(malformed)("names the field that is wrong: %s", async (_what, field, spec) => {
+    expect(await refusal(start(spec as ProcessSpec))).toEqual({ code: "INVALID_PARAMS", data: { field } });
+  });
+
+  it.each(foreseeable)("says what keeps the program from starting: %s", async (_what, kind, path, spec) => {
+    const refused = { code: "SPAWN_FAILED", data: { kind, path } };
+    expect(await refusal(start(spec))).toEqual(refused);
+    expect(await refusal(start({ ...spec, tty: true }))).toEqual(refused);
+  });
+
+  const refusedByExec = supports.refusesShapeless ? [...failingExecs, shapelessProgram] : failingExecs;
+  const terminals = supports.execErrorsOnTty ? [false, true] : [false];
+
+  it.each(refusedByExec)("says why the program could not be executed: %s", async (_what, kind, path, spec) => {
+    const refused = { code: "SPAWN_FAILED", data: { kind, path } };
+    for (const tty of terminals) expect(await refusal(start({ ...spec, tty }))).toEqual(refused);
+  });
+
+  it("says why in one line that names the culprit", async () => {
+    await expect(start({ argv: [orphanedScript] })).rejects.toThrow(
+      new RegExp(`^${orphanedScript}.*/no/such/interpreter[^\n]*$`),
+    );
+    await expect(start({ argv: ["true"], cwd: missing })).rejects.toThrow(new RegExp(`^[^\n]*${missing}[^\n]*$`));
+  });
+
+  it("frees the id of a failed start at once", async () => {
+    await refusal(start({ argv: [missing], processId: "again" }));
+    expect(await refusal(subject.backend.attach("again"))).toEqual({ code: "PROCESS_UNKNOWN", data: {} });
+    const process = await start({ argv: ["true"], processId: "again" });
+    expect((await outcome(process)).exitCode).toBe(0);
+  });
+
+  it("takes an argument and a variable of exactly 131,071 bytes", async () => {
+    const argument = "x".repeat(131_071);
+    const process = await start({
+      argv: sh('printf %s "$1$V" | wc -c', argument),
+      env: { V: argument.slice("V=".length) },
+    });
+    expect((await outcome(process)).stdout).toBe(`${131_071 + 131_069}\n`);
+  });
+
+  it("finds a relative program in the working directory of the child", async () => {
+    const script = makeFile("relative", "#!/bin/sh\necho found\n", 0o755);
+    const process = await start({ argv: ["./relative"], cwd: scratch(".") });
+    expect([(await outcome(process)).stdout, script]).toEqual(["found\n", scratch("relative")]);
+  });
+
+  it("does not take an argument for an instruction to a shell", async () => {
+    const process = await start({ argv: ["echo", "$HOME", "; exit 3", "`id`", "a  b"] });
+    expect(await outcome(process)).toMatchObject({ stdout: "$HOME ; exit 3 `id` a  b\n", exitCode: 0 });
+  });
+
+  it("checks the arguments of every call", async () => {
+    const process = await start({ argv: ["cat"], tty: true });
+    const fields = await Promise.all(
+      [
+        process.read({ afterSeq: -1 }),
+        process.read({ maxBytes: 1.5 }),
+        process.read({ waitMs: Number.POSITIVE_INFINITY }),
+        process.write(7 as never),
+        process.write("x", { writeId: "" }),
+        process.write("x", { writeId: "x".repeat(257) }),
+        process.resize({ rows: 0, cols: 80 }),
+        process.signal("SIGNOT"),
+        process.signal("SIGTERM", { scope: "everyone" as never }),
+        process.terminate({ graceMs: -1 }),
+        process.terminate({ scope: "everyone" as never }),
+      ].map(refusal),
+    );
+    expect(fields.map(({ code, data }) => [code, data.field])).toEqual(
+      [
+        "afterSeq",
+        "maxBytes",
+        "waitMs",
+        "chunk",
+        "writeId",
+        "writeId",
+        "rows",
+        "signal",
+        "scope",
+        "graceMs",
+        "scope",
+      ].map((field) => ["INVALID_PARAMS", field]),
+    );
+    expect(process.info.state).toBe("running");
+    await process.terminate({ graceMs: 0 });
+    await end(process);
+    expect(await refusal(process.signal("SIGNOT"))).toEqual({ code: "INVALID_PARAMS", data: { field: "signal" } });
+  });
+
+  if (!supports.inheritFds) {
+    it("refuses to pass descriptors on where it cannot", async () => {
+      const refused = { code: "UNSUPPORTED", data: { what: "inheritFds" } };
+      expect(await refusal(start({ argv: ["true"], inheritFds: [3] }))).toEqual(refused);
+    });
+  }
+
+  if (!supports.arg0OnTty) {
+    it("refuses arg0 on a tty where it cannot", async () => {
+      const refused = { code: "UNSUPPORTED", data: { what: "arg0 on a tty" } };
+      expect(await refusal(start({ argv: ["/bin/sh"], arg0: "other", tty: true }))).toEqual(refused);
+    });
+  }
+});

@@ -1,0 +1,169 @@
+// Signals: what is delivered, to whom, and what a scope leaves alone. Trees are real ones.
+import { afterEach, expect, it } from "@jest/globals";
+import { end, exitOf, outcome, printed } from "../support/outcome.ts";
+import { bash, fixture, sh } from "../support/programs.ts";
+import { refusal } from "../support/refusal.ts";
+import { isAlive } from "../support/system-facts.ts";
+import { allGone, endDetached, numbersIn } from "../support/trees.ts";
+import { describeBackends } from "./backends.ts";
+
+/** Runs on in a session of its own; prints its pid. */
+const daemon = "setsid sh -c 'echo $$; exec sleep 1000' &";
+
+describeBackends("signals", ({ supports, start }) => {
+  const relatives: number[] = [];
+  afterEach(() => endDetached(...relatives.splice(0)));
+
+  /** Starts a script that prints the pids of its relatives, one a line; they are ended after the spec. */
+  const startFamily = async (argv: readonly string[], count: number, tty = false) => {
+    const process = await start({ argv, tty });
+    const pids = numbersIn(await printed(process, new RegExp(`(\\d+\\r?\\n){${count}}`)));
+    relatives.push(...pids);
+    expect(pids.map(isAlive)).toEqual(Array.from({ length: count }, () => true));
+    return { process, pids };
+  };
+
+  it("interrupts a shell that traps SIGINT", async () => {
+    const script = "trap 'printf \"signal:2\\n\"; exit 7' INT; printf 'ready\\n'; while :; do :; done";
+    const process = await start({ argv: sh(script) });
+    await printed(process, "ready\n");
+    await process.signal("SIGINT");
+    expect(await outcome(process)).toMatchObject({ stdout: "ready\nsignal:2\n", exitCode: 7, signal: null });
+  });
+
+  it.each(["SIGHUP", "SIGUSR1", "SIGUSR2", "SIGWINCH", "SIGTERM"] as const)("delivers %s", async (signal) => {
+    const process = await start({ argv: fixture("on-signal.mjs", `${signal}=5`) });
+    await printed(process, "ready\n");
+    await process.signal(signal);
+    expect(await outcome(process)).toMatchObject({ stdout: `ready\n${signal}\n`, exitCode: 5 });
+  });
+
+  it("stops and continues", async () => {
+    const process = await start({ argv: ["cat"], pipeStdin: true });
+    await process.signal("SIGSTOP");
+    await process.write("late\n");
+    expect((await process.read({ waitMs: 100 })).chunks).toEqual([]);
+    await process.signal("SIGCONT");
+    await printed(process, "late\n");
+  });
+
+  it.each([
+    ["pipes", false],
+    ["a tty", true],
+  ])("reaches a process from the moment it is started, on %s", async (_what, tty) => {
+    const signals = Array.from({ length: 20 }, async () => {
+      const process = await start({ argv: ["sleep", "1000"], tty });
+      await process.signal("SIGKILL");
+      return (await process.read({ waitMs: 5_000 })).signal;
+    });
+    expect(await Promise.all(signals)).toEqual(Array(20).fill("SIGKILL"));
+  });
+
+  it("does nothing to a process that exited", async () => {
+    const process = await start({ argv: ["true"] });
+    await exitOf(process);
+    await process.signal("SIGKILL");
+    await end(process);
+    await process.signal("SIGKILL", { scope: "tree" });
+    expect(await exitOf(process)).toMatchObject({ exitCode: 0, signal: null });
+  });
+
+  it.each(["SIGNOT", "TERM", "sigterm", ""])("refuses %j, which is no signal, and goes on", async (name) => {
+    const process = await start({ argv: ["cat"], pipeStdin: true });
+    const refused = { code: "INVALID_PARAMS", data: { field: "signal" } };
+    expect(await refusal(process.signal(name as "SIGNOT"))).toEqual(refused);
+    await process.closeStdin();
+    expect((await outcome(process)).exitCode).toBe(0);
+  });
+
+  it("reaches a background job with its group, which is the default", async () => {
+    const { process, pids } = await startFamily(sh("sleep 1000 & echo $!; wait"), 1);
+    await process.signal("SIGKILL");
+    await allGone(...pids);
+    expect((await exitOf(process)).signal).toBe("SIGKILL");
+  });
+
+  it("reaches the process alone with scope process", async () => {
+    const { process, pids } = await startFamily(sh("sleep 1000 & echo $!; wait"), 1);
+    await process.signal("SIGKILL", { scope: "process" });
+    await exitOf(process);
+    expect(pids.map(isAlive)).toEqual([true]);
+    await endDetached(...pids);
+    await end(process);
+  });
+
+  it.each([
+    ["pipes", false],
+    ["a tty", true],
+  ])("reaches the jobs of a shell with job control by session, not by group, on %s", async (_name, tty) => {
+    const { process, pids } = await startFamily(
+      bash("set -m; trap '' HUP; sleep 1000 & echo $!; wait; read _"),
+      1,
+      tty,
+    );
+    await process.signal("SIGUSR1", { scope: "group" });
+    await exitOf(process);
+    expect(pids.map(isAlive)).toEqual([true]);
+    await endDetached(...pids);
+    const next = await startFamily(bash("set -m; sleep 1000 & echo $!; wait"), 1, tty);
+    await next.process.signal("SIGKILL", { scope: "session" });
+    await allGone(...next.pids);
+    expect((await exitOf(next.process)).signal).toBe("SIGKILL");
+  });
+
+  it("reaches a job typed into an interactive shell by session", async () => {
+    const process = await start({ argv: ["/bin/bash", "--norc", "--noprofile", "-i"], tty: true, env: { PS1: "> " } });
+    await process.write("sleep 1000 & echo job:$!:\n");
+    const [, job] = /job:(\d+):/.exec(await printed(process, /job:\d+:/)) ?? [];
+    await process.terminate({ graceMs: 0, scope: "session" });
+    await allGone(Number(job));
+    await end(process);
+  });
+
+  it.each(["group", "session"] as const)(
+    "leaves a daemon in a session of its own alone with scope %s",
+    async (scope) => {
+      const { process, pids } = await startFamily(sh(`${daemon} wait`), 1);
+      await process.signal("SIGKILL", { scope });
+      await exitOf(process);
+      expect(pids.map(isAlive)).toEqual([true]);
+      await endDetached(...pids);
+      await end(process);
+    },
+  );
+
+  it("reaches daemons, their children and the jobs with scope tree", async () => {
+    const script = `sleep 1000 & echo $!; setsid sh -c 'sleep 1000 & echo $!; echo $$; wait' & ${daemon} wait`;
+    const { process, pids } = await startFamily(sh(script), 4);
+    await process.signal("SIGKILL", { scope: "tree" });
+    await allGone(...pids);
+    expect((await exitOf(process)).signal).toBe("SIGKILL");
+  });
+
+  if (supports.findsPipeHolders) {
+    it("reaches a double-forked daemon that holds a pipe with scope tree", async () => {
+      const { process, pids } = await startFamily(sh(`(${daemon}); read _ <&0; exec sleep 1000`), 1);
+      await process.terminate({ graceMs: 0, scope: "tree" });
+      await allGone(...pids);
+      await end(process);
+    });
+
+    it("reaches a daemon that holds a pipe after everybody else exited", async () => {
+      const { process, pids } = await startFamily(sh(`(${daemon})`), 1);
+      await exitOf(process);
+      expect(await process.terminate({ graceMs: 0, scope: "tree" })).toEqual({ running: false });
+      await allGone(...pids);
+      await end(process);
+    });
+  }
+
+  it("lets a job survive that was detached on purpose, and closes without it", async () => {
+    // The job tells its pid once it has a session of its own, and then lets go of the pipes.
+    const detached = "setsid sh -c 'echo $$; exec sleep 1000 < /dev/null > /dev/null 2>&1' & wait";
+    const { process, pids } = await startFamily(sh(detached), 1);
+    await process.terminate({ scope: "group" });
+    await end(process);
+    expect(pids.map(isAlive)).toEqual([true]);
+    await endDetached(...pids);
+  });
+});

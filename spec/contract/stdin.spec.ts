@@ -1,0 +1,179 @@
+// Input: order, ends, back-pressure, and children that do not want it.
+import { randomBytes } from "node:crypto";
+import { expect, it } from "@jest/globals";
+import type { Process } from "../../lib/process/process.ts";
+import { sha256 } from "../support/digest.ts";
+import { end, exitOf, outcome, printed } from "../support/outcome.ts";
+import { fixture, sh } from "../support/programs.ts";
+import { describeBackends } from "./backends.ts";
+
+const readOneLine = sh("IFS= read -r line; printf 'from-stdin:%s\\n' \"$line\"");
+const MIB = 1024 * 1024;
+
+describeBackends("stdin", ({ start }) => {
+  it("reaches a program on a pipe", async () => {
+    const process = await start({ argv: readOneLine, pipeStdin: true });
+    expect(await process.write("hello\n")).toBe("accepted");
+    expect(await outcome(process)).toMatchObject({ stdout: "from-stdin:hello\n", exitCode: 0 });
+  });
+
+  it("reaches a program on a tty, which shows what is typed", async () => {
+    const process = await start({ argv: readOneLine, tty: true });
+    expect(await process.write("hello\n")).toBe("accepted");
+    expect(await outcome(process)).toMatchObject({ pty: "hello\r\nfrom-stdin:hello\r\n", exitCode: 0 });
+  });
+
+  it("is closed, and at its end for the child, where nobody asked for it", async () => {
+    const script = "read -r line && printf 'read:%s\\n' \"$line\" || echo eof; readlink /proc/self/fd/0";
+    const process = await start({ argv: sh(script) });
+    expect(await process.write("ignored\n")).toBe("stdinClosed");
+    expect(await process.closeStdin()).toBe("stdinClosed");
+    expect(await outcome(process)).toMatchObject({ stdout: "eof\n/dev/null\n", exitCode: 0 });
+  });
+
+  it("takes bytes and text alike, and copies them before it answers", async () => {
+    const process = await start({ argv: ["cat"], pipeStdin: true });
+    const bytes = Buffer.from("bytes,");
+    const writing = process.write(bytes);
+    bytes.fill("x");
+    await Promise.all([writing, process.write("té€xt"), process.write(new Uint8Array()), process.write("")]);
+    await process.closeStdin();
+    expect((await outcome(process)).stdout).toBe("bytes,té€xt");
+  });
+
+  it("keeps the order of writes that nobody waited for", async () => {
+    const process = await start({ argv: ["cat"], pipeStdin: true });
+    const words = Array.from({ length: 500 }, (_, i) => `${i}\n`);
+    const answers = await Promise.all([...words.map((word) => process.write(word)), process.closeStdin()]);
+    expect(new Set(answers)).toEqual(new Set(["accepted"]));
+    expect((await outcome(process)).stdout).toBe(words.join(""));
+  });
+
+  it("ends on a pipe after what was written before, however much that is", async () => {
+    const paste = randomBytes(3 * MIB);
+    const process = await start({ argv: ["sha256sum"], pipeStdin: true });
+    const answers = await Promise.all([process.write(paste), process.write("end"), process.closeStdin()]);
+    expect(answers).toEqual(["accepted", "accepted", "accepted"]);
+    expect((await outcome(process)).stdout).toBe(`${sha256(paste, Buffer.from("end"))}  -\n`);
+  });
+
+  it.each([
+    ["at the start of a line", ["one\n"], "one\r\n"],
+    ["in the middle of a line", ["one\n", "tw"], "one\r\ntw"],
+    ["without any input", [], ""],
+  ])("ends on a tty %s", async (_what, words, pty) => {
+    const process = await start({ argv: sh("echo ready; cat"), tty: { echo: false } });
+    await printed(process, "ready");
+    for (const word of words) await process.write(word);
+    expect(await process.closeStdin()).toBe("accepted");
+    expect(await outcome(process)).toMatchObject({ pty: `ready\r\n${pty}`, exitCode: 0 });
+  });
+
+  it("may be closed again, and then takes no more", async () => {
+    const process = await start({ argv: fixture("on-signal.mjs"), pipeStdin: true });
+    expect(await process.closeStdin()).toBe("accepted");
+    expect(await process.closeStdin()).toBe("accepted");
+    expect(await process.write("late")).toBe("stdinClosed");
+    expect(process.info.state).toBe("running");
+    await process.terminate({ graceMs: 0 });
+  });
+
+  it("refuses writes once the child closed its end, and nothing else happens", async () => {
+    const process = await start({ argv: sh("exec <&-; echo closed; sleep 1000"), pipeStdin: true });
+    await printed(process, "closed\n");
+    let answer = await process.write("x");
+    while (answer === "accepted") {
+      await process.read({ afterSeq: 1, waitMs: 5 });
+      answer = await process.write("x");
+    }
+    expect(answer).toBe("stdinClosed");
+    expect(await process.closeStdin()).toBe("stdinClosed");
+    expect(process.info.state).toBe("running");
+    await process.signal("SIGTERM");
+    expect((await outcome(process)).signal).toBe("SIGTERM");
+  });
+
+  it.each([
+    ["a pipe", { pipeStdin: true }],
+    ["a tty", { tty: true }],
+  ])("refuses writes after the exit, on %s", async (_what, spec) => {
+    const process = await start({ argv: ["true"], ...spec });
+    await exitOf(process);
+    expect(await process.write("x")).toBe("stdinClosed");
+    expect(await process.closeStdin()).toBe("stdinClosed");
+    await end(process);
+    expect(await process.write("x")).toBe("stdinClosed");
+  });
+
+  it("passes 1 MiB through a pipe unchanged", async () => {
+    const paste = randomBytes(MIB);
+    const process = await start({ argv: ["sha256sum"], pipeStdin: true });
+    for (let at = 0; at < MIB; at += 10_000) await process.write(paste.subarray(at, at + 10_000));
+    await process.closeStdin();
+    expect((await outcome(process)).stdout).toBe(`${sha256(paste)}  -\n`);
+  });
+
+  it("passes a paste of 1 MiB through a raw tty unchanged", async () => {
+    const paste = randomBytes(MIB);
+    const process = await start({
+      argv: sh(`echo ready; head -c ${MIB} | sha256sum`),
+      tty: { raw: true, echo: false },
+    });
+    await printed(process, "ready\n");
+    await process.write(paste);
+    expect((await outcome(process)).pty).toBe(`ready\n${sha256(paste)}  -\n`);
+  });
+});
+
+describeBackends(
+  "a stdin queue of 1,000 bytes",
+  ({ start }) => {
+    /** A process that reads nothing, with its pipe and its queue full. */
+    const startFull = async (): Promise<{ process: Process; large: Buffer }> => {
+      const process = await start({ argv: fixture("on-signal.mjs", "SIGUSR1=ignore"), pipeStdin: true });
+      await printed(process, "ready\n");
+      const large = randomBytes(2 * MIB);
+      expect(await process.write(large, { writeId: "large" })).toBe("accepted");
+      return { process, large };
+    };
+
+    it("takes a write larger than itself when it is empty", async () => {
+      const large = randomBytes(MIB);
+      const process = await start({ argv: ["sha256sum"], pipeStdin: true });
+      expect(await process.write(large)).toBe("accepted");
+      await process.closeStdin();
+      expect((await outcome(process)).stdout).toBe(`${sha256(large)}  -\n`);
+    });
+
+    it("parks a write while it is full; a signal overtakes it", async () => {
+      const { process } = await startFull();
+      const answers: string[] = [];
+      const parked = process.write("more").then((answer) => answers.push(answer));
+      await process.signal("SIGUSR1");
+      await printed(process, "SIGUSR1\n");
+      expect(answers).toEqual([]);
+      expect(await process.write("other", { writeId: "large" }).catch((error) => error.code)).toBe("WRITE_ID_CONFLICT");
+      await process.signal("SIGKILL");
+      await parked;
+      expect(answers).toEqual(["stdinClosed"]);
+      expect((await outcome(process)).signal).toBe("SIGKILL");
+    });
+
+    it("acknowledges a retry of what it holds without waiting for room", async () => {
+      const { process, large } = await startFull();
+      expect(await process.write(large, { writeId: "large" })).toBe("accepted");
+      await process.terminate({ graceMs: 0 });
+    });
+
+    it("takes what is parked in order as room comes", async () => {
+      const process = await start({ argv: sh("read _; exec cat"), pipeStdin: true });
+      const words = Array.from({ length: 300 }, (_, i) => `${i}${"-".repeat(990)}`);
+      const writes = Promise.all([process.write("\n"), ...words.map((word) => process.write(word))]);
+      const ended = process.closeStdin();
+      expect(new Set(await writes)).toEqual(new Set(["accepted"]));
+      expect(await ended).toBe("accepted");
+      expect((await outcome(process)).stdout).toBe(words.join(""));
+    });
+  },
+  { stdinQueueBytes: 1000 },
+);

@@ -1,0 +1,133 @@
+// Terminals: size, modes, control characters, and that the tail of the output is never lost.
+import { randomBytes } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { expect, it } from "@jest/globals";
+import { sha256 } from "../support/digest.ts";
+import { end, exitOf, outcome, printed } from "../support/outcome.ts";
+import { fixture, sh } from "../support/programs.ts";
+import { refusal } from "../support/refusal.ts";
+import { makeScratch } from "../support/scratch.ts";
+import { closed, exited, output, transcript } from "../support/transcript.ts";
+import { describeBackends } from "./backends.ts";
+
+const scratch = makeScratch();
+
+describeBackends("a tty", ({ supports, start }) => {
+  it("is one stream, on which lines end with carriage return and newline", async () => {
+    const process = await start({ argv: sh("echo out; read _; echo err >&2; read _"), tty: { echo: false } });
+    await printed(process, "out\r\n");
+    await process.write("\n");
+    await printed(process, "err\r\n");
+    await process.write("\n");
+    expect(await transcript(process)).toEqual([
+      output(1, "pty", "out\r\n"),
+      output(2, "pty", "err\r\n"),
+      exited(3),
+      closed(4, { pty: 10 }),
+    ]);
+    expect(process.info).toMatchObject({ tty: true, stdin: true });
+  });
+
+  it("is the controlling terminal of a session that the child leads", async () => {
+    const script = "for fd in 0 1 2; do test -t $fd || echo no $fd; done; echo hi > /dev/tty; ps -o pid=,sid= -p $$";
+    const process = await start({ argv: sh(script), tty: true });
+    const { pty } = await outcome(process);
+    const pid = String(process.info.pid);
+    expect(pty.trim().split(/\s+/)).toEqual(["hi", pid, pid]);
+  });
+
+  it.each([
+    ["24 rows and 80 columns by default", true, "24 80\r\n"],
+    ["the size that was asked for", { rows: 50, cols: 132 }, "50 132\r\n"],
+    ["the default for what was not said", { cols: 7 }, "24 7\r\n"],
+  ])("has %s", async (_what, tty, pty) => {
+    expect((await outcome(await start({ argv: ["stty", "size"], tty }))).pty).toBe(pty);
+  });
+
+  it("tells the program of a new size, and subscribers too", async () => {
+    const process = await start({ argv: fixture("terminal-size.mjs"), tty: { rows: 10, cols: 20, echo: false } });
+    await printed(process, "10x20\r\n");
+    await process.resize({ rows: 30, cols: 40 });
+    await printed(process, "30x40\r\n");
+    await process.closeStdin();
+    expect(await transcript(process)).toEqual([
+      output(1, "pty", "10x20\r\n"),
+      { type: "resized", seq: 2, size: { rows: 30, cols: 40 } },
+      output(3, "pty", "30x40\r\n"),
+      exited(4),
+      closed(5, { pty: 14 }),
+    ]);
+    await process.resize({ rows: 1, cols: 1 });
+    expect(await transcript(process, 4)).toEqual([closed(5, { pty: 14 })]);
+  });
+
+  it("alone can be resized", async () => {
+    const process = await start({ argv: ["cat"], pipeStdin: true });
+    expect(await refusal(process.resize({ rows: 1, cols: 1 }))).toEqual({ code: "UNSUPPORTED", data: {} });
+    await process.closeStdin();
+    await end(process);
+    expect(await refusal(process.resize({ rows: 1, cols: 1 }))).toEqual({ code: "UNSUPPORTED", data: {} });
+  });
+
+  it("turns Ctrl-C into SIGINT", async () => {
+    const process = await start({ argv: sh("echo ready; exec sleep 1000"), tty: true });
+    await printed(process, "ready");
+    await process.write("\x03");
+    expect(await exitOf(process)).toMatchObject({ exitCode: null, signal: "SIGINT", reason: "signal" });
+  });
+
+  it("lets a line be edited before the program sees it", async () => {
+    const process = await start({ argv: sh('echo ready; read -r line; echo "<$line>"'), tty: { echo: false } });
+    await printed(process, "ready");
+    await process.write("abX\x7fc é\x7fd\n");
+    expect((await outcome(process)).pty).toBe("ready\r\n<abc d>\r\n");
+  });
+
+  it("does not show what is typed with echo off", async () => {
+    const process = await start({
+      argv: sh('echo ready; read -r line; printf %s "$line" | wc -c'),
+      tty: { echo: false },
+    });
+    await printed(process, "ready");
+    await process.write("secret\n");
+    expect((await outcome(process)).pty).toBe("ready\r\n6\r\n");
+  });
+
+  it("passes 65,536 random bytes unchanged in both directions when raw", async () => {
+    const bytes = randomBytes(65_536);
+    const process = await start({ argv: sh("printf :; exec head -c 65536"), tty: { raw: true } });
+    await printed(process, ":");
+    await process.write(bytes);
+    const chunks: Uint8Array[] = [];
+    for await (const event of process) if (event.type === "output") chunks.push(event.chunk);
+    expect(sha256(...chunks)).toBe(sha256(Buffer.from(":"), bytes));
+  });
+
+  if (supports.presetsTerminal) {
+    it("is raw and silent before the program runs, so that nothing typed early is lost or shown", async () => {
+      for (let run = 0; run < 10; run += 1) {
+        const process = await start({ argv: ["head", "-c", "6"], tty: { raw: true } });
+        await process.write("a\r\x03\x04\x11b");
+        expect((await outcome(process)).pty).toBe("a\r\x03\x04\x11b");
+      }
+    });
+  }
+
+  it("delivers all that was printed before the exit", async () => {
+    const bytes = randomBytes(300_000);
+    writeFileSync(scratch("tail"), bytes);
+    for (let run = 0; run < 10; run += 1) {
+      const process = await start({ argv: ["cat", scratch("tail")], tty: { raw: true } });
+      const chunks: Uint8Array[] = [];
+      for await (const event of process) if (event.type === "output") chunks.push(event.chunk);
+      expect(sha256(...chunks)).toBe(sha256(bytes));
+    }
+  });
+
+  it("does not end with a program that closes it and goes on", async () => {
+    const process = await start({ argv: sh("exec <&- >&- 2>&-; while :; do sleep 0.01; done"), tty: true });
+    expect((await process.read({ waitMs: 200 })).exited).toBe(false);
+    await process.signal("SIGUSR1");
+    expect(await outcome(process)).toMatchObject({ pty: "", exitCode: null, signal: "SIGUSR1" });
+  });
+});

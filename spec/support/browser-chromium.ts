@@ -1,0 +1,60 @@
+// A real browser for specs: Debian's chromium without a window. Where it is not installed its specs are skipped, and say so.
+import { existsSync } from "node:fs";
+import { afterAll, beforeAll, it } from "@jest/globals";
+import { type Browser, chromium, type Page } from "playwright-core";
+
+/** Where Debian's package `chromium` puts it. */
+const CHROMIUM = "/usr/bin/chromium";
+
+/** Nothing but what a page needs: no sandbox (the specs may run as root), and no call home. */
+const ARGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+/** A spec that needs a browser, by its name. */
+export type BrowserSpec = (name: string, body: () => Promise<void>) => void;
+
+/** A browser for the specs of a file. */
+export interface InChromium {
+  /** Declares a spec. */
+  readonly itInChromium: BrowserSpec;
+  /** Opens a page whose script has set `globalThis.execwire`; what it throws on its own fails `problems`. */
+  open(url: string): Promise<Page>;
+  /** What pages have thrown without anybody catching it. */
+  readonly problems: string[];
+}
+
+/** Starts a browser before the specs of a file and ends it after them. */
+export function useChromium(): InChromium {
+  const problems: string[] = [];
+  let browser: Browser | undefined;
+  const isInstalled = existsSync(CHROMIUM);
+  if (!isInstalled) {
+    console.warn(`SKIPPED: the specs of the client in a browser, since ${CHROMIUM} is not installed`);
+  }
+  beforeAll(async () => {
+    // Playwright makes a profile directory for each launch and removes it at the end.
+    if (isInstalled) browser = await chromium.launch({ executablePath: CHROMIUM, headless: true, args: ARGS });
+  }, 60_000);
+  afterAll(() => browser?.close());
+  return {
+    problems,
+    itInChromium: isInstalled
+      ? (name, body) => it(name, body)
+      : (name, body) => it.skip(`${name} (${CHROMIUM} is not installed)`, body),
+    async open(url) {
+      if (!browser) throw new Error("the browser runs only while the specs of its file run");
+      const page = await browser.newPage();
+      page.on("pageerror", (error) => problems.push(String(error)));
+      await page.goto(url);
+      await page.waitForFunction("globalThis.execwire !== undefined");
+      return page;
+    },
+  };
+}

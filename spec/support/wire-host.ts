@@ -1,0 +1,58 @@
+// A supervisor, a server on a port of 127.0.0.1, a bad network before it and clients: what the specs of the wire work with.
+
+import type { ClientOptions, RemoteBackend } from "../../lib/client/remote-backend.ts";
+import { connect } from "../../lib/connect.ts";
+import { createSupervisor, type Supervisor } from "../../lib/local/supervisor.ts";
+import { type ExecwireServer, type ServeOptions, serve } from "../../lib/server/server.ts";
+import { WireProxy } from "./wire-proxy.ts";
+
+/** The token of every host. */
+export const TOKEN = "a token for specs";
+
+/** Clients that come back at once: what a spec waits for is a state, not this. */
+const EAGER = { backoffFirstMs: 1, backoffLastMs: 10 };
+
+/** Everything between a process and its clients. */
+export class WireHost {
+  readonly supervisor: Supervisor;
+  readonly server: ExecwireServer;
+  readonly proxy: WireProxy;
+  readonly #clients: RemoteBackend[] = [];
+
+  private constructor(supervisor: Supervisor, server: ExecwireServer, proxy: WireProxy) {
+    this.supervisor = supervisor;
+    this.server = server;
+    this.proxy = proxy;
+  }
+
+  /** Starts all but the clients. `limits` are those of the supervisor and the server. */
+  static async open(options: Partial<ServeOptions> = {}): Promise<WireHost> {
+    const supervisor = createSupervisor(options.limits ? { limits: options.limits } : {});
+    const listen = { host: "127.0.0.1", port: 0 };
+    const server = await serve(supervisor, { auth: { kind: "token", token: TOKEN }, listen, ...options });
+    return new WireHost(supervisor, server, await WireProxy.to(server.url as string));
+  }
+
+  /** A client behind the proxy. */
+  connect(options: ClientOptions = {}): Promise<RemoteBackend> {
+    return this.#connect(this.proxy.url, options);
+  }
+
+  /** A client with a good connection. */
+  connectDirectly(options: ClientOptions = {}): Promise<RemoteBackend> {
+    return this.#connect(this.server.url as string, options);
+  }
+
+  async close(): Promise<void> {
+    await this.supervisor.close({ graceMs: 0 });
+    for (const client of this.#clients) client.link.close();
+    await this.proxy.close();
+    await this.server.close();
+  }
+
+  async #connect(url: string, { limits, ...options }: ClientOptions): Promise<RemoteBackend> {
+    const client = await connect(url, { token: TOKEN, limits: { ...EAGER, ...limits }, ...options });
+    this.#clients.push(client);
+    return client;
+  }
+}

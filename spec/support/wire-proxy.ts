@@ -1,0 +1,121 @@
+// A bad network between a client and a server: a TCP proxy that cuts connections, in the middle of a frame too, refuses
+// new ones, or stops to forward without a word.
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+
+/** `up` is from the client to the server, `down` the other way. */
+export type Direction = "up" | "down";
+
+/** A proxy on a port of 127.0.0.1. */
+export class WireProxy {
+  readonly #server: Server;
+  readonly #port: number;
+  readonly #sockets = new Set<Socket>();
+  readonly #held = new Set<Direction>();
+  #resumes: (() => void)[] = [];
+  #admits = true;
+  #nextCut: (() => number) | undefined;
+  #bytesToCut = Number.POSITIVE_INFINITY;
+  /** Connections that were forwarded so far. */
+  connections = 0;
+  /** Cuts made by `cutAfter`. */
+  cuts = 0;
+
+  private constructor(server: Server, port: number) {
+    this.#server = server;
+    this.#port = port;
+    server.on("connection", (near) => this.#forward(near));
+  }
+
+  /** A proxy for the server at `url`. */
+  static async to(url: string): Promise<WireProxy> {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    return new WireProxy(server, Number(new URL(url).port));
+  }
+
+  get url(): string {
+    return `ws://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** Cuts every connection; the next one is let through. */
+  cut(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  /** Cuts every connection, and each new one at once, until `admit`. */
+  refuse(): void {
+    this.#admits = false;
+    this.cut();
+  }
+
+  admit(): void {
+    this.#admits = true;
+  }
+
+  /** Stops to forward, of present and new connections alike; nobody is told. */
+  hold(...directions: Direction[]): void {
+    for (const direction of directions) this.#held.add(direction);
+  }
+
+  /** Forwards again, also what came meanwhile. */
+  release(): void {
+    this.#held.clear();
+    for (const resume of this.#resumes.splice(0)) resume();
+  }
+
+  /** Cuts all again and again, each time after as many bytes in both directions as `next` says; undefined ends it. */
+  cutAfter(next: (() => number) | undefined): void {
+    this.#nextCut = next;
+    this.#bytesToCut = next?.() ?? Number.POSITIVE_INFINITY;
+  }
+
+  async close(): Promise<void> {
+    this.#server.close();
+    this.refuse();
+    if (this.#server.listening) await once(this.#server, "close");
+  }
+
+  #forward(near: Socket): void {
+    if (!this.#admits) {
+      near.destroy();
+      return;
+    }
+    this.connections += 1;
+    const far = connect(this.#port, "127.0.0.1");
+    this.#pass("up", near, far);
+    this.#pass("down", far, near);
+  }
+
+  #pass(direction: Direction, from: Socket, to: Socket): void {
+    this.#sockets.add(from);
+    from.setNoDelay(true);
+    from.on("error", () => undefined);
+    from.on("close", () => {
+      this.#sockets.delete(from);
+      to.destroy();
+    });
+    const pass = (chunk: Buffer) => {
+      if (this.#held.has(direction)) {
+        from.pause();
+        this.#resumes.push(() => {
+          pass(chunk);
+          from.resume();
+        });
+        return;
+      }
+      if (chunk.length >= this.#bytesToCut) {
+        to.write(chunk.subarray(0, this.#bytesToCut), () => this.cut());
+        this.cuts += 1;
+        this.#bytesToCut = this.#nextCut?.() ?? Number.POSITIVE_INFINITY;
+        from.pause();
+        return;
+      }
+      this.#bytesToCut -= chunk.length;
+      if (to.write(chunk)) return;
+      from.pause();
+      to.once("drain", () => from.resume());
+    };
+    from.on("data", pass);
+  }
+}

@@ -1,0 +1,179 @@
+// A replica and all that it depends on, without a network: a source that serves a real log through a line that can be cut,
+// and readers that check what they are given against what was printed.
+import { expect } from "@jest/globals";
+import { Cursor } from "../../../lib/log/cursor.ts";
+import type { Hold } from "../../../lib/log/log-view.ts";
+import type { ReplayLog } from "../../../lib/log/replay-log.ts";
+import { Replica, type ReplicaOptions, type ReplicaSource } from "../../../lib/log/replica.ts";
+import type { Delivery, DeliveryMode, GapNotice, ProcessEvent, Seq } from "../../../protocol/index.ts";
+
+/** What a server does for one subscription: a cursor, a hold from the acknowledgement on, a window. */
+class ServedSubscription {
+  readonly #log: ReplayLog;
+  readonly #cursor: Cursor;
+  readonly #hold: Hold | undefined;
+  readonly #windowBytes: number;
+  #acked: Seq;
+
+  constructor(log: ReplayLog, afterSeq: Seq, delivery: DeliveryMode, windowBytes: number) {
+    this.#log = log;
+    this.#cursor = new Cursor(log, afterSeq);
+    this.#acked = afterSeq;
+    this.#windowBytes = windowBytes;
+    this.#hold = delivery === "lossless" ? log.hold(() => this.#acked) : undefined;
+  }
+
+  /** The next frame, if there is one and the window is open. */
+  next(): ProcessEvent | GapNotice | undefined {
+    if (this.#hold) {
+      const [acked, sent] = [this.#log.offsetAfter(this.#acked), this.#log.offsetAfter(this.#cursor.afterSeq)];
+      if (acked !== undefined && sent !== undefined && sent - acked >= this.#windowBytes) return undefined;
+    }
+    return this.#cursor.next() as ProcessEvent | GapNotice | undefined;
+  }
+
+  ack(seq: Seq): void {
+    if (seq <= this.#acked) return;
+    // Nobody acknowledges what was never sent.
+    expect(seq).toBeLessThanOrEqual(this.#cursor.afterSeq);
+    this.#acked = seq;
+    this.#hold?.renew();
+  }
+
+  end(): void {
+    this.#hold?.release();
+  }
+}
+
+/** A frame on its way to the replica; `began` is the answer to a subscription. */
+type Frame = "began" | ProcessEvent | GapNotice;
+
+/** The line between a replica and its log: what is on it is lost when it is cut. */
+export class Line {
+  readonly replica: Replica;
+  readonly #log: ReplayLog;
+  readonly #windowBytes: number;
+  #requests: (() => void)[] = [];
+  #frames: Frame[] = [];
+  #subscription: ServedSubscription | undefined;
+  up = true;
+
+  constructor(log: ReplayLog, options: ReplicaOptions & { readonly windowBytes: number }) {
+    this.#log = log;
+    this.#windowBytes = options.windowBytes;
+    const source: ReplicaSource = {
+      subscribe: (afterSeq, delivery) => this.#request(() => this.#serve(afterSeq, delivery)),
+      unsubscribe: () => this.#request(() => this.#end()),
+      ack: (seq) => this.#request(() => this.#subscription?.ack(seq)),
+    };
+    this.replica = new Replica(source, options);
+  }
+
+  cut(): void {
+    this.up = false;
+    this.#requests = [];
+    this.#frames = [];
+    this.#end();
+  }
+
+  mend(): void {
+    if (this.up) return;
+    this.up = true;
+    if (this.replica.wanted) this.replica.subscribe();
+  }
+
+  /** Moves up to `count` messages, in both directions. True when there was one. */
+  step(count: number): boolean {
+    let moved = false;
+    for (let done = 0; this.up && done < count; done += 1) {
+      const request = this.#requests.shift();
+      request?.();
+      const next = this.#subscription?.next();
+      if (next) this.#frames.push(next);
+      const frame = this.#frames.shift();
+      if (frame === "began") this.replica.began();
+      else if (frame) expect(this.replica.accept(frame)).toBe(true);
+      if (!request && !frame) return moved;
+      moved = true;
+    }
+    return moved;
+  }
+
+  #request(act: () => void): void {
+    if (this.up) this.#requests.push(act);
+  }
+
+  #serve(afterSeq: Seq, delivery: DeliveryMode): void {
+    this.#end();
+    this.#subscription = new ServedSubscription(this.#log, afterSeq, delivery, this.#windowBytes);
+    this.#frames.push("began");
+  }
+
+  #end(): void {
+    this.#subscription?.end();
+    this.#subscription = undefined;
+  }
+}
+
+/** Reads a replica at its own pace and compares everything with what was printed. */
+export class ReplicaReader {
+  readonly #printed: readonly ProcessEvent[];
+  readonly #cursor: Cursor;
+  readonly #hold: Hold | undefined;
+  readonly #stop: () => void;
+  position: Seq;
+  /** Seqs that were announced as lost. */
+  lost = 0;
+  open = true;
+
+  constructor(replica: Replica, printed: readonly ProcessEvent[], afterSeq: Seq, lossless: boolean) {
+    this.#printed = printed;
+    this.#cursor = new Cursor(replica, afterSeq);
+    this.position = afterSeq;
+    this.#hold = lossless ? replica.hold(() => this.#cursor.afterSeq) : undefined;
+    this.#stop = replica.onAppend(() => undefined);
+  }
+
+  /** Reads up to `count` deliveries; true when there was one. */
+  read(count: number): boolean {
+    let any = false;
+    for (let done = 0; this.open && done < count; done += 1) {
+      const delivery = this.#cursor.next();
+      this.#hold?.renew();
+      if (delivery === undefined || delivery === "loading") return any;
+      this.#check(delivery);
+      any = true;
+    }
+    return any;
+  }
+
+  leave(): void {
+    if (!this.open) return;
+    this.open = false;
+    this.#stop();
+    this.#hold?.release();
+  }
+
+  #check(delivery: Delivery): void {
+    if (delivery.type === "gap") {
+      const { firstSeq, lastSeq, bytes } = delivery;
+      expect(firstSeq).toBe(this.position + 1);
+      expect(lastSeq).toBeGreaterThanOrEqual(firstSeq);
+      const lost = this.#printed.slice(firstSeq - 1, lastSeq);
+      expect(lost.length).toBe(lastSeq - firstSeq + 1);
+      expect(lost.filter(({ type }) => type === "exited" || type === "closed")).toEqual([]);
+      if (bytes !== undefined) expect(bytes).toBe(lost.reduce((sum, event) => sum + sizeOf(event), 0));
+      this.position = lastSeq;
+      this.lost += lost.length;
+      return;
+    }
+    expect(delivery.seq).toBe(this.position + 1);
+    expect(delivery).toEqual(this.#printed[delivery.seq - 1]);
+    this.position = delivery.seq;
+  }
+}
+
+/** Output bytes of an event. */
+export function sizeOf(event: Delivery): number {
+  return event.type === "output" ? event.chunk.length : 0;
+}

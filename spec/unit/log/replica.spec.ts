@@ -1,0 +1,197 @@
+// A replica step by step: when it asks, what it drops, what it refuses, and what it keeps.
+import { describe, expect, it } from "@jest/globals";
+import { firstValueFrom, toArray } from "rxjs";
+import { ExecwireError } from "../../../lib/errors.ts";
+import { DeliveryIterator } from "../../../lib/log/iterate.ts";
+import { observe } from "../../../lib/log/observe.ts";
+import { ReplayLog } from "../../../lib/log/replay-log.ts";
+import { Replica, type ReplicaOptions } from "../../../lib/log/replica.ts";
+import type { OutputEvent, ProcessEvent } from "../../../protocol/index.ts";
+import { exit, print } from "../../support/log-writing.ts";
+import { closed, exited, output, seen } from "../../support/transcript.ts";
+import { Line, ReplicaReader } from "./replica-model.ts";
+
+/** A replica whose source writes down what it is asked. */
+function make(options: Partial<ReplicaOptions> = {}) {
+  const asked: string[] = [];
+  const replica = new Replica(
+    {
+      subscribe: (afterSeq, delivery) => asked.push(`subscribe ${afterSeq} ${delivery}`),
+      unsubscribe: () => asked.push("unsubscribe"),
+      ack: (seq) => asked.push(`ack ${seq}`),
+    },
+    { delivery: "gap", ...options },
+  );
+  return { replica, asked };
+}
+
+function event(seq: number, text = "x"): OutputEvent {
+  return { type: "output", seq, stream: "stdout", chunk: Buffer.from(text) };
+}
+
+const nothing = () => undefined;
+
+describe("a replica", () => {
+  it("asks for events with its first reader and lets go with its last", () => {
+    const { replica, asked } = make();
+    expect(asked).toEqual([]);
+    const stops = [replica.onAppend(nothing), replica.onAppend(nothing)];
+    stops[0]?.();
+    expect(asked).toEqual(["subscribe 0 gap"]);
+    stops[1]?.();
+    expect(asked).toEqual(["subscribe 0 gap", "unsubscribe"]);
+  });
+
+  it("goes on after its head when somebody reads again", () => {
+    const { replica, asked } = make();
+    const stop = replica.onAppend(nothing);
+    replica.began();
+    for (const seq of [1, 2, 3]) replica.accept(event(seq));
+    stop();
+    replica.onAppend(nothing);
+    expect(asked).toEqual(["subscribe 0 gap", "unsubscribe", "subscribe 3 gap"]);
+  });
+
+  it("lets go when a lossless reader stops in the middle", async () => {
+    const { replica, asked } = make();
+    const reader = new DeliveryIterator(replica, 0, "lossless");
+    const waiting = reader.next();
+    await Promise.resolve();
+    await Promise.resolve();
+    await reader.return();
+    await waiting;
+    expect(asked).toEqual(["subscribe 0 lossless", "unsubscribe"]);
+  });
+
+  it("takes what was seen for nothing, and a hole for a violation", () => {
+    const { replica } = make();
+    replica.follow();
+    expect([event(1), event(2), event(1), event(2)].map((each) => replica.accept(each))).toEqual([
+      true,
+      true,
+      true,
+      true,
+    ]);
+    expect(replica.headSeq).toBe(2);
+    expect(replica.accept(event(4))).toBe(false);
+    expect(replica.accept({ type: "gap", firstSeq: 4, lastSeq: 9 })).toBe(false);
+    expect(replica.headSeq).toBe(2);
+    expect(replica.accept({ type: "gap", firstSeq: 3, lastSeq: 9 })).toBe(true);
+    expect(replica.headSeq).toBe(9);
+  });
+
+  it("takes nothing that belongs to an earlier subscription", () => {
+    const { replica } = make();
+    replica.onAppend(nothing);
+    expect(replica.accept(event(1, "late"))).toBe(true);
+    expect(replica.headSeq).toBe(0);
+    replica.began();
+    replica.accept(event(1, "right"));
+    expect(seen(replica.next(0) as OutputEvent)).toEqual(output(1, "stdout", "right"));
+  });
+
+  it("gives the rest of a gap to a reader that begins in its middle", () => {
+    const { replica } = make();
+    replica.follow();
+    replica.accept({ type: "gap", firstSeq: 1, lastSeq: 9, bytes: 90 });
+    expect(replica.next(4)).toEqual({ type: "gap", firstSeq: 5, lastSeq: 9 });
+  });
+
+  it("acknowledges what was read in steps of a quarter of its window", () => {
+    const { replica, asked } = make({ delivery: "lossless", windowBytes: 40 });
+    let position = 0;
+    const hold = replica.hold(() => position);
+    replica.follow();
+    for (let seq = 1; seq <= 8; seq += 1) replica.accept(event(seq, "12345"));
+    for (; position < 8; ) {
+      position += 1;
+      hold.renew();
+    }
+    expect(asked).toEqual(["ack 2", "ack 4", "ack 6", "ack 8"]);
+  });
+
+  it("acknowledges what comes while nobody holds it, so that nobody waits for it", () => {
+    const { replica, asked } = make({ delivery: "lossless", windowBytes: 40 });
+    replica.follow();
+    for (let seq = 1; seq <= 4; seq += 1) replica.accept(event(seq, "12345"));
+    expect(asked).toEqual(["ack 2", "ack 4"]);
+  });
+
+  it("keeps what a lossless reader has not read, whatever else it must keep", () => {
+    const { replica } = make({ delivery: "lossless", retainedBytes: 10 });
+    let position = 0;
+    const hold = replica.hold(() => position);
+    replica.follow();
+    for (let seq = 1; seq <= 9; seq += 1) replica.accept(event(seq, "12345"));
+    expect(replica.firstSeq).toBe(1);
+    position = 5;
+    hold.renew();
+    replica.accept(event(10, "12345"));
+    expect(replica.firstSeq).toBe(6);
+    hold.release();
+    replica.accept(event(11, "12345"));
+    expect(replica.firstSeq).toBe(10);
+  });
+
+  it("never holds more than a window of unread output, however often its line is cut", () => {
+    const log = new ReplayLog({ retainedBytes: 100_000 });
+    const line = new Line(log, { delivery: "lossless", windowBytes: 1_000, retainedBytes: 2_000 });
+    const printed: ProcessEvent[] = [];
+    const reader = new ReplicaReader(line.replica, printed, 0, true);
+    for (let count = 0; count < 500; count += 1) print(log, "x".repeat(100));
+    for (let seq = 1; seq <= 500; seq += 1) printed.push(log.next(seq - 1) as ProcessEvent);
+    for (let round = 0; round < 10; round += 1) {
+      line.step(1_000);
+      line.cut();
+      line.mend();
+    }
+    expect(line.replica.headSeq * 100).toBeLessThanOrEqual(1_000 + 250);
+    for (let moved = true; moved; ) moved = [line.step(100), reader.read(100)].some(Boolean);
+    expect([reader.position, reader.lost]).toEqual([500, 0]);
+  });
+
+  it("brings back for a late reader what it does not keep and the source does", () => {
+    const log = new ReplayLog({ retainedBytes: 10_000 });
+    const line = new Line(log, { delivery: "gap", windowBytes: 1_000, retainedBytes: 300 });
+    for (let count = 0; count < 20; count += 1) print(log, "x".repeat(100));
+    exit(log);
+    log.appendClosed();
+    const printed = Array.from({ length: 22 }, (_, index) => log.next(index) as ProcessEvent);
+    const early = new ReplicaReader(line.replica, printed, 0, false);
+    while (line.step(1)) early.read(1);
+    expect([early.position, early.lost]).toEqual([22, 0]);
+    expect(line.replica.firstSeq).toBeGreaterThan(1);
+    const late = new ReplicaReader(line.replica, printed, 0, false);
+    expect(line.replica.next(0)).toBe("loading");
+    while (line.step(1)) late.read(1);
+    expect([late.position, late.lost]).toEqual([22, 0]);
+  });
+
+  it("completes its readers after closed, and fails them without", async () => {
+    const { replica } = make();
+    replica.follow();
+    const whole = firstValueFrom(observe(replica).pipe(toArray()));
+    replica.accept(event(1, "out"));
+    replica.accept(exited(2));
+    replica.accept(closed(3, { stdout: 3 }));
+    replica.fail(new ExecwireError("CONNECTION_LOST", "too late to matter"));
+    expect((await whole).map(seen)).toEqual([output(1, "stdout", "out"), exited(2), closed(3, { stdout: 3 })]);
+    const { replica: lost } = make();
+    const told = firstValueFrom(observe(lost).pipe(toArray()));
+    lost.fail(new ExecwireError("CONNECTION_LOST", "gone"));
+    await expect(told).rejects.toMatchObject({ code: "CONNECTION_LOST" });
+  });
+
+  it("is wanted on a new connection only while somebody reads what has no end yet", () => {
+    const { replica } = make();
+    expect(replica.wanted).toBe(false);
+    const stop = replica.onAppend(nothing);
+    expect(replica.wanted).toBe(true);
+    stop();
+    expect(replica.wanted).toBe(false);
+    replica.onAppend(nothing);
+    replica.began();
+    replica.accept(closed(1));
+    expect(replica.wanted).toBe(false);
+  });
+});

@@ -1,0 +1,49 @@
+// Who may connect, and what for.
+import { describe, expect, it } from "@jest/globals";
+import { bearerToken, roleOf, secretsEqual } from "../../../lib/server/auth.ts";
+
+describe("the role of a client", () => {
+  const auth = { kind: "token", token: "control me", viewToken: "look at me" } as const;
+
+  it.each([
+    ["control me", "control"],
+    ["look at me", "view"],
+    ["control m", undefined],
+    ["control me ", undefined],
+    ["CONTROL ME", undefined],
+    ["", undefined],
+    [undefined, undefined],
+  ])("of %j is %s", (token, role) => {
+    expect(roleOf(auth, token)).toBe(role);
+  });
+
+  it("is never that of a viewer where there is no token for viewers", () => {
+    expect(roleOf({ kind: "token", token: "x" }, "undefined")).toBeUndefined();
+    expect(roleOf({ kind: "token", token: "x" }, "")).toBeUndefined();
+  });
+
+  it("is control for everybody where nobody is told apart", () => {
+    expect(roleOf({ kind: "none" }, undefined)).toBe("control");
+  });
+});
+
+describe("secrets", () => {
+  it("are equal only when they are the same, whatever their lengths", () => {
+    expect(secretsEqual("abc", "abc")).toBe(true);
+    for (const other of ["", "ab", "abcd", "abd", "abc\0", "a".repeat(100_000)])
+      expect(secretsEqual("abc", other)).toBe(false);
+  });
+});
+
+describe("the token of an Authorization header", () => {
+  it.each([
+    ["Bearer abc", "abc"],
+    ["bearer  abc ", "abc"],
+    ["Basic abc", undefined],
+    ["Bearer", undefined],
+    ["Bearer a b", undefined],
+    [undefined, undefined],
+  ])("of %j is %j", (header, token) => {
+    expect(bearerToken(header)).toBe(token);
+  });
+});

@@ -1,0 +1,177 @@
+// What survives a lost connection: a request is done once, and its outcome is kept until the client has it.
+import { describe, expect, it } from "@jest/globals";
+import { Session, type SessionConnection } from "../../../lib/server/session.ts";
+import { Sessions } from "../../../lib/server/sessions.ts";
+import { decode, type ReplyMessage } from "../../../protocol/index.ts";
+import { FakeClock } from "../../support/fake-clock.ts";
+import { nextTurn } from "../../support/next-turn.ts";
+
+/** A connection that keeps what it is given. */
+class Recorder implements SessionConnection {
+  readonly sent: unknown[] = [];
+  superseded = 0;
+
+  send(frame: Uint8Array): void {
+    this.sent.push(decode(frame));
+  }
+
+  supersede(): void {
+    this.superseded += 1;
+  }
+}
+
+const reply = (id: number): ReplyMessage => ({ type: "reply", id, result: { id } });
+const nothing = () => undefined;
+
+describe("a session", () => {
+  it("does a request once and answers each time with the first outcome", async () => {
+    const session = new Session("control");
+    const connection = new Recorder();
+    session.attach(connection);
+    let done = 0;
+    const act = async () => {
+      done += 1;
+      return reply(1);
+    };
+    session.once(1, act, nothing);
+    await nextTurn();
+    session.once(1, act, nothing);
+    await nextTurn();
+    expect([done, connection.sent]).toEqual([1, [reply(1), reply(1)]]);
+  });
+
+  it("answers a request that is running when it is repeated once, on the connection of that moment", async () => {
+    const session = new Session("control");
+    const [first, second] = [new Recorder(), new Recorder()];
+    session.attach(first);
+    let finish: (reply: ReplyMessage) => void = nothing;
+    let done = 0;
+    const act = () => {
+      done += 1;
+      return new Promise<ReplyMessage>((resolve) => {
+        finish = resolve;
+      });
+    };
+    session.once(1, act, nothing);
+    session.detach(first);
+    session.attach(second);
+    session.once(1, act, nothing);
+    finish(reply(1));
+    await nextTurn();
+    expect([done, first.sent, second.sent]).toEqual([1, [], [reply(1)]]);
+  });
+
+  it("keeps the outcome of a request that ends while nobody is connected", async () => {
+    const session = new Session("control");
+    session.once(1, async () => reply(1), nothing);
+    await nextTurn();
+    const connection = new Recorder();
+    session.attach(connection);
+    session.once(1, async () => reply(99), nothing);
+    expect(connection.sent).toEqual([reply(1)]);
+  });
+
+  it("forgets outcomes that were acknowledged, and never a request that is running", async () => {
+    const session = new Session("control");
+    for (const id of [1, 2]) session.once(id, async () => reply(id), nothing);
+    session.once(3, () => new Promise<ReplyMessage>(nothing), nothing);
+    await nextTurn();
+    expect(session.pending).toBe(3);
+    session.forget([1, 3, 99]);
+    expect(session.pending).toBe(2);
+    session.forgetAllBut([]);
+    expect(session.pending).toBe(1);
+  });
+
+  it("does what belongs after a reply after it", async () => {
+    const session = new Session("control");
+    const order: string[] = [];
+    session.attach({ send: () => order.push("reply"), supersede: nothing });
+    session.once(
+      1,
+      async () => reply(1),
+      () => order.push("after"),
+    );
+    await nextTurn();
+    expect(order).toEqual(["reply", "after"]);
+  });
+
+  it("belongs to one connection at a time, and the one before is told", () => {
+    const session = new Session("control");
+    const [first, second] = [new Recorder(), new Recorder()];
+    session.attach(first);
+    session.attach(second);
+    expect([first.superseded, second.superseded]).toEqual([1, 0]);
+    expect(session.detach(first)).toBe(false);
+    expect(session.connected).toBe(true);
+    expect(session.detach(second)).toBe(true);
+    expect(session.connected).toBe(false);
+  });
+});
+
+describe("the sessions of a server", () => {
+  function make(max = 2) {
+    const clock = new FakeClock();
+    const ended: Session[] = [];
+    return { clock, ended, sessions: new Sessions(clock, 1_000, max, (session) => ended.push(session)) };
+  }
+  const unknown = expect.objectContaining({ code: "SESSION_UNKNOWN" });
+
+  it("end when nobody comes back in time, counted from the last loss", () => {
+    const { clock, ended, sessions } = make();
+    const session = sessions.open("control");
+    for (let round = 0; round < 2; round += 1) {
+      const connection = new Recorder();
+      sessions.attach(session, connection);
+      clock.advance(5_000);
+      sessions.detach(session, connection);
+      clock.advance(999);
+      expect(ended).toEqual([]);
+    }
+    clock.advance(1);
+    expect(ended).toEqual([session]);
+    expect(() => sessions.resume({ sessionId: session.id, secret: session.secret, pending: [] }, "control")).toThrow(
+      unknown,
+    );
+  });
+
+  it("do not expire when a connection is lost that had been taken over", () => {
+    const { clock, ended, sessions } = make();
+    const session = sessions.open("control");
+    const [first, second] = [new Recorder(), new Recorder()];
+    sessions.attach(session, first);
+    sessions.attach(session, second);
+    sessions.detach(session, first);
+    clock.advance(10_000);
+    expect(ended).toEqual([]);
+  });
+
+  it("are given to who shows the secret in the same role, and to nobody else", () => {
+    const { sessions } = make();
+    const { id: sessionId, secret } = sessions.open("view");
+    const resume = (facts: object, role: "view" | "control" = "view") =>
+      sessions.resume({ sessionId, secret, pending: [], ...facts }, role);
+    expect(resume({}).id).toBe(sessionId);
+    expect(() => resume({ secret: "" })).toThrow(unknown);
+    expect(() => resume({ secret: secret.slice(1) })).toThrow(unknown);
+    expect(() => resume({ sessionId: "x" })).toThrow(unknown);
+    expect(() => resume({}, "control")).toThrow(unknown);
+  });
+
+  it("are not more than so many", () => {
+    const { sessions } = make(2);
+    const first = sessions.open("control");
+    sessions.open("view");
+    expect(() => sessions.open("control")).toThrow(
+      expect.objectContaining({ code: "LIMIT_EXCEEDED", data: { limit: "sessions" } }),
+    );
+    sessions.end(first);
+    expect(sessions.open("control")).not.toBe(first);
+  });
+
+  it("have secrets that nobody can guess", () => {
+    const secrets = new Set(Array.from({ length: 100 }, () => new Session("view").secret));
+    expect(secrets.size).toBe(100);
+    for (const secret of secrets) expect(Buffer.from(secret, "base64url").length).toBe(32);
+  });
+});

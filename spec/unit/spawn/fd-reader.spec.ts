@@ -1,0 +1,61 @@
+// A descriptor that is read to its end: never a byte too few, and never one that belongs to somebody else.
+import { closeSync, writeSync } from "node:fs";
+import { Socket } from "node:net";
+import { describe, expect, it } from "@jest/globals";
+import { FdReader } from "../../../lib/spawn/fd-reader.ts";
+import { Libc } from "../../../lib/spawn/libc.ts";
+
+const libc = new Libc();
+
+/** A pipe that holds `text` and has no writer any more, being read. */
+function readToEnd(text: string) {
+  const [fd, writer] = libc.pipe();
+  writeSync(writer, text);
+  closeSync(writer);
+  const chunks: string[] = [];
+  let stream: Socket | undefined;
+  let onEnd: () => void = () => {};
+  const ended = new Promise<void>((resolve) => {
+    onEnd = resolve;
+  });
+  const open = (source: number, onread: object) => {
+    stream = new Socket({ fd: source, readable: true, writable: false, onread } as never);
+    return stream;
+  };
+  const onChunk = (chunk: Uint8Array) => void chunks.push(Buffer.from(chunk).toString());
+  const reader = new FdReader(fd, open as never, new Uint8Array(1024), onChunk, () => onEnd());
+  return { fd, reader, chunks, ended, stream: stream as unknown as Socket };
+}
+
+describe("a descriptor being read", () => {
+  it("gives all that was written, and then its end", async () => {
+    const { chunks, ended, reader } = readToEnd("all of it");
+    await ended;
+    expect([chunks, reader.ended]).toEqual([["all of it"], true]);
+  });
+
+  it("takes nothing from a descriptor number that belongs to somebody else by now", async () => {
+    const { fd, stream, reader, chunks, ended } = readToEnd("mine");
+    // Between the end and the word of it the number is free: the stream has closed it, and `close` is turns away.
+    await new Promise<void>((resolve) => stream.once("end", () => resolve()));
+    while (!stream.destroyed) await Promise.resolve();
+    const pipes = [];
+    do pipes.push(libc.pipe());
+    while (!pipes.flat().includes(fd) && pipes.length < 100);
+    const [mine, theirs] = pipes.find((ends) => ends.includes(fd)) ?? [];
+    expect([mine, theirs]).toContain(fd);
+    writeSync(theirs as number, "theirs");
+    closeSync(theirs as number);
+    expect(reader.drain(1024)).toBe(true);
+    expect(chunks).toEqual(["mine"]);
+    await ended;
+    for (const end of pipes.flat()) if (end !== theirs) closeSync(end);
+  });
+
+  it("has nothing to drain after it was given up", async () => {
+    const { reader, chunks, ended } = readToEnd("unread");
+    reader.destroy();
+    await ended;
+    expect([reader.drain(1024), chunks]).toEqual([true, []]);
+  });
+});
