@@ -1,5 +1,5 @@
-// Writes a process's output to ours, without loss: the process waits for our reader.
-import type { ExitedEvent } from "../../protocol/index.ts";
+// Writes a process's output to ours, without loss: the process waits for our reader, or is told to us with its gaps.
+import type { Delivery, DeliveryMode, ExitedEvent, Seq } from "../../protocol/index.ts";
 import type { Process } from "../process/process.ts";
 
 /** Our own stdout or stderr cannot be written any more. */
@@ -15,32 +15,47 @@ export class OutputError extends Error {
 /** A slow reader is alive as long as we are: the lease of the process's pause is renewed this often. */
 const RENEW_MS = 10_000;
 
-/** Copies everything until the process is closed; resolves with its exit. Rejects with OutputError. */
-export async function writeAll(child: Process): Promise<ExitedEvent | undefined> {
-  const events = child.iterate({ delivery: "lossless" });
-  const renewal = setInterval(() => events.renew(), RENEW_MS);
-  const watched = [process.stdout, process.stderr];
-  // Each write tells its own error; without a listener the event would end the program with a stack trace.
-  const ignore = () => undefined;
-  for (const stream of watched) stream.on("error", ignore);
-  let exit: ExitedEvent | undefined;
-  try {
-    for await (const event of events) {
-      if (event.type === "exited") exit = event;
-      if (event.type === "gap") process.stderr.write(`execwire: ${event.bytes ?? "some"} bytes of output were lost\n`);
-      if (event.type !== "output") continue;
-      const [stream, name] =
-        event.stream === "stderr" ? ([process.stderr, "stderr"] as const) : ([process.stdout, "stdout"] as const);
-      await write(stream, name, event.chunk);
-    }
-  } finally {
-    clearInterval(renewal);
-    for (const stream of watched) stream.off("error", ignore);
-  }
-  return exit;
+/** How to read a process. */
+export interface WriteAllOptions {
+  readonly delivery: DeliveryMode;
+  readonly afterSeq?: Seq | undefined;
+  /** Stops reading. */
+  readonly signal?: AbortSignal;
 }
 
-function write(stream: NodeJS.WriteStream, name: string, chunk: Uint8Array): Promise<void> {
+/** Copies everything until the process is closed; resolves with its exit, or undefined when stopped. Rejects with OutputError. */
+export async function writeAll(
+  child: Process,
+  { delivery, afterSeq = 0, signal }: WriteAllOptions,
+): Promise<ExitedEvent | undefined> {
+  const events = child.iterate({ delivery, afterSeq });
+  const stop = () => void events.return();
+  if (signal?.aborted) stop();
+  signal?.addEventListener("abort", stop);
+  const renewal = setInterval(() => events.renew(), RENEW_MS);
+  try {
+    for await (const event of events) await writeEvent(event);
+  } finally {
+    clearInterval(renewal);
+    signal?.removeEventListener("abort", stop);
+  }
+  return signal?.aborted ? undefined : child.log.exited;
+}
+
+/** Writes output where it belongs, and says what is missing. */
+export async function writeEvent(event: Delivery): Promise<void> {
+  if (event.type === "gap") {
+    const lost = event.bytes === undefined ? "output was lost" : `${event.bytes} bytes of output were lost`;
+    await write("stderr", `execwire: ${lost} (events ${event.firstSeq} to ${event.lastSeq} are no longer retained)\n`);
+  }
+  if (event.type === "output") await write(event.stream === "stderr" ? "stderr" : "stdout", event.chunk);
+}
+
+/** Writes to our own stdout or stderr and waits until it was taken. Rejects with OutputError. */
+export function write(name: "stdout" | "stderr", chunk: Uint8Array | string): Promise<void> {
+  const stream = process[name];
+  // Each write tells its own error; without a listener the event would end the program with a stack trace.
+  if (stream.listenerCount("error") === 0) stream.on("error", () => undefined);
   return new Promise((resolve, reject) => {
     stream.write(chunk, (error) => (error ? reject(new OutputError(name, error)) : resolve()));
   });

@@ -1,7 +1,10 @@
-// Our terminal and stdin, connected to the command's.
+// Our terminal, standing for the command's.
 import { spawnSync } from "node:child_process";
 import type { TerminalSize } from "../../protocol/index.ts";
 import type { Process } from "../process/process.ts";
+
+/** Ends the modes that a full-screen program leaves on: hidden cursor, alternate screen, pasting and mouse reports. */
+const PLAIN_SCREEN = "\x1b[?25h\x1b[?1049l\x1b[?2004l\x1b[?1000l\x1b[?1006l";
 
 /** The size of our terminal, where we have one. */
 export function terminalSize(stream: NodeJS.WriteStream): Partial<TerminalSize> {
@@ -22,10 +25,7 @@ export function connectTerminal(child: Process, interactive: boolean): () => voi
   };
   // Also when something else ends this program: a terminal left raw is unusable.
   process.on("exit", restore);
-  const resize = () => {
-    const { rows, cols } = terminalSize(stdout);
-    if (rows && cols) child.resize({ rows, cols }).catch(() => undefined);
-  };
+  const resize = () => resizeTo(child, stdout);
   stdout.on("resize", resize);
   return () => {
     stdout.off("resize", resize);
@@ -34,28 +34,13 @@ export function connectTerminal(child: Process, interactive: boolean): () => voi
   };
 }
 
-/** Passes our stdin on, at the pace at which the command takes it, and its end as well; until undone. */
-export function forwardStdin(child: Process): () => void {
-  const { stdin } = process;
-  const onData = (chunk: Buffer) => {
-    stdin.pause();
-    child.write(chunk).then(
-      (status) => {
-        if (status === "accepted") stdin.resume();
-        else stop();
-      },
-      () => stop(),
-    );
-  };
-  const onEnd = () => void child.closeStdin();
-  const stop = () => {
-    stdin.off("data", onData);
-    stdin.off("end", onEnd);
-    stdin.pause();
-    // A paused terminal or pipe would keep this program alive for input that nobody wants.
-    stdin.unref?.();
-  };
-  stdin.on("data", onData);
-  stdin.on("end", onEnd);
-  return stop;
+/** Gives the process's terminal the size of ours. */
+export function resizeTo(child: Process, stream: NodeJS.WriteStream): void {
+  const { rows, cols } = terminalSize(stream);
+  if (rows && cols) child.resize({ rows, cols }).catch(() => undefined);
+}
+
+/** After leaving a program that may be in the middle of a screen. */
+export function showPlainScreen(): void {
+  if (process.stdout.isTTY) process.stdout.write(PLAIN_SCREEN);
 }

@@ -174,8 +174,10 @@ export class ProcessActor {
         this.#termination.cancel();
         this.#child?.release();
         // The ends of the streams are messages that follow this one; an exit that is not known will not be.
-        if (!this.log.exited)
+        if (!this.log.exited) {
           this.log.fail(new ExecwireError("CLOSED", "the supervisor was closed before the end was known"));
+          this.#become("removed");
+        }
         return this.#settleRelease();
       case "remove":
         this.log.forget();

@@ -6,9 +6,13 @@
 // 2. A write id is remembered in the same turn as its bytes enter the queue; a parked write is not accepted yet.
 // 3. No error of the pipe escapes: a child that stopped reading makes later writes `stdinClosed`.
 import type { WriteStatus } from "../../protocol/index.ts";
+import { ExecwireError } from "../errors.ts";
 import type { ChildStdin } from "../spawn/child.ts";
 import type { Reply } from "./message.ts";
 import type { WriteLedger } from "./write-ledger.ts";
+
+/** What may be parked, in queues: enough for any burst of waiting writers, and a bound. */
+const PARKED_QUEUES = 16;
 
 /** Bytes to write, or the end of the input. */
 interface Entry {
@@ -27,6 +31,7 @@ export class StdinQueue {
   readonly #queue: (Uint8Array | "end")[] = [];
   readonly #parked: Entry[] = [];
   #queuedBytes = 0;
+  #parkedBytes = 0;
   #writing = false;
   /** No further write is taken: `closeStdin` was called. */
   #ending = false;
@@ -57,7 +62,7 @@ export class StdinQueue {
     if (error) return this.break();
     const chunk = this.#queue.shift();
     if (chunk instanceof Uint8Array) this.#queuedBytes -= chunk.length;
-    while (this.#parked[0] && this.#mayEnter(this.#parked[0])) this.#admit(this.#parked.shift() as Entry);
+    while (this.#parked[0] && this.#mayEnter(this.#parked[0])) this.#admit(this.#unpark());
     this.#pump();
   }
 
@@ -67,25 +72,41 @@ export class StdinQueue {
     this.#queue.length = 0;
     this.#queuedBytes = 0;
     for (const { reply } of this.#parked.splice(0)) reply.resolve("stdinClosed");
+    this.#parkedBytes = 0;
   }
 
   #submit(entry: Entry, refused: boolean): void {
     if (this.#answersRetry(entry)) return;
     if (this.#broken || refused) return entry.reply.resolve("stdinClosed");
     // Invariant 1: also a small write waits behind a large one that is parked.
-    if (this.#parked.length > 0 || !this.#mayEnter(entry)) {
-      this.#parked.push(entry);
-      return;
-    }
+    if (this.#parked.length > 0 || !this.#mayEnter(entry)) return this.#park(entry);
     this.#admit(entry);
     this.#pump();
+  }
+
+  /** Bounded, since a writer that does not wait for its answers could park without end. */
+  #park(entry: Entry): void {
+    const bytes = entry.chunk === "end" ? 0 : entry.chunk.length;
+    if (this.#parked.length > 0 && this.#parkedBytes + bytes > PARKED_QUEUES * this.#maxBytes) {
+      const message =
+        "too many bytes wait for room in the stdin of this process; wait for the answers of earlier writes";
+      return entry.reply.reject(new ExecwireError("LIMIT_EXCEEDED", message, { data: { limit: "stdinQueueBytes" } }));
+    }
+    this.#parkedBytes += bytes;
+    this.#parked.push(entry);
+  }
+
+  #unpark(): Entry {
+    const entry = this.#parked.shift() as Entry;
+    if (entry.chunk !== "end") this.#parkedBytes -= entry.chunk.length;
+    return entry;
   }
 
   #admit(entry: Entry): void {
     // The first of two writes with one id may have been admitted while the second was parked.
     if (this.#answersRetry(entry)) return;
     const { chunk, writeId, reply } = entry;
-    this.#queue.push(chunk);
+    if (chunk.length > 0) this.#queue.push(chunk);
     if (chunk !== "end") this.#queuedBytes += chunk.length;
     if (writeId !== undefined && chunk !== "end") this.#ledger.remember(writeId, chunk);
     reply.resolve("accepted");

@@ -39,6 +39,9 @@ export interface SupervisorOptions {
   readonly clock?: Clock;
 }
 
+/** Listeners of one supervisor for one event: SIGCHLD, for exits and for orphans. */
+const LISTENERS = 2;
+
 /** Makes a supervisor. `close` it, or the program lives as long as its processes; if it exits before, they are killed. */
 export function createSupervisor(options: SupervisorOptions = {}): Supervisor {
   return new Supervisor(options);
@@ -74,6 +77,8 @@ export class Supervisor implements Backend {
     this.#spawner = typeof spawner === "function" ? spawner() : loadSpawner({ spawner, subreaper });
     // The error belongs to whoever starts a process.
     this.#spawner.catch(() => undefined);
+    // Each supervisor listens to this program's events on its own; a dozen of them are no leak.
+    process.setMaxListeners(process.getMaxListeners() + LISTENERS);
     process.on("exit", this.#onExit);
   }
 
@@ -85,7 +90,7 @@ export class Supervisor implements Backend {
     const processId = spec.processId ?? incarnation;
     let actor = this.#actors.get(processId);
     if (actor?.info.incarnation !== incarnation) {
-      this.#admit(processId);
+      this.#admit(processId, incarnation);
       actor = this.#createActor(processId, incarnation, spec);
       this.#actors.set(processId, actor);
       this.#unreleased.add(actor);
@@ -117,13 +122,16 @@ export class Supervisor implements Backend {
     return this.close();
   }
 
-  #admit(processId: string): void {
+  #admit(processId: string, incarnation: string): void {
     if (this.#closing) throw new ExecwireError("CLOSED", "the supervisor was closed and starts nothing any more");
     if (this.#actors.has(processId)) {
       throw new ExecwireError(
         "PROCESS_EXISTS",
         `process ${processId} already exists; an id is free again once its process was removed`,
       );
+    }
+    if ([...this.#actors.values()].some((actor) => actor.info.incarnation === incarnation)) {
+      refuse({ field: "incarnation", message: `${incarnation} is the life of another process` });
     }
     const live = [...this.#actors.values()].filter((actor) => actor.state !== "closed").length;
     if (live >= this.#limits.liveProcesses) {
@@ -201,6 +209,7 @@ export class Supervisor implements Backend {
     giveUp();
     this.#retention.clear();
     process.removeListener("exit", this.#onExit);
+    process.setMaxListeners(process.getMaxListeners() - LISTENERS);
     await this.#spawner.then(
       (spawner) => spawner.close(),
       () => undefined,

@@ -5,6 +5,8 @@ import { Observable, type Observer, type Operator, type Subscriber, Subscription
 /** Told what a subscriber threw. */
 export type ReportError = (error: unknown) => void;
 
+const ignore = () => undefined;
+
 /** Default report: the console, the one place that every host of this library has. */
 export const reportToConsole: ReportError = (error) => console.error("execwire: a subscriber threw:", error);
 
@@ -29,11 +31,17 @@ export class GuardedObservable<T> extends Observable<T> {
     return lifted;
   }
 
-  override subscribe(observerOrNext?: Partial<Observer<T>> | ((value: T) => void) | null): Subscription {
+  override subscribe(
+    observerOrNext?: Partial<Observer<T>> | ((value: T) => void) | null,
+    error?: ((error: unknown) => void) | null,
+    complete?: (() => void) | null,
+  ): Subscription {
     // A Subscriber is rxjs's own: the operator behind it, whose end is guarded in its turn.
     if (observerOrNext instanceof Subscription) return super.subscribe(observerOrNext as Partial<Observer<T>>);
     const observer: Partial<Observer<T>> =
-      typeof observerOrNext === "function" ? { next: observerOrNext } : (observerOrNext ?? {});
+      typeof observerOrNext === "object" && observerOrNext
+        ? observerOrNext
+        : { next: observerOrNext ?? ignore, ...(error && { error }), complete: complete ?? ignore };
     return super.subscribe({
       next: (value) => this.#guard(() => observer.next?.(value)),
       error: (error) => (observer.error ? this.#guard(() => observer.error?.(error)) : this.report(error)),

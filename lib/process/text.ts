@@ -38,25 +38,68 @@ export function text(process: Process, options: TextOptions = {}): Observable<st
 export function lines(process: Process, options: LinesOptions = {}): Observable<Line> {
   const maxLength = options.maxLength ?? 1024 * 1024;
   const cutLines = defer(() => {
-    const open = new Map<StreamName, string>();
+    const open = new Map<StreamName, OpenLine>();
     const cut = ({ stream, text: piece }: Line): Line[] => {
-      const parts = ((open.get(stream) ?? "") + piece).split("\n");
-      let rest = parts.pop() ?? "";
-      const found = parts.flatMap((line) => chop(line.endsWith("\r") ? line.slice(0, -1) : line, maxLength));
-      if (rest.length >= maxLength) {
-        const chopped = chop(rest, maxLength);
-        rest = chopped.pop() ?? "";
-        found.push(...chopped);
+      let line = open.get(stream);
+      if (!line) {
+        line = new OpenLine(maxLength);
+        open.set(stream, line);
       }
-      open.set(stream, rest);
-      return found.map((line) => ({ stream, text: line }));
+      return line.add(piece).map((found) => ({ stream, text: found }));
     };
     const leftovers = defer(() =>
-      from([...open].filter(([, rest]) => rest !== "").map(([stream, rest]) => ({ stream, text: rest }))),
+      from([...open].flatMap(([stream, line]) => line.end().map((rest) => ({ stream, text: rest })))),
     );
     return concat(pieces(process, options).pipe(concatMap(cut)), leftovers);
   });
   return guardLike(process.output$, cutLines);
+}
+
+/** A line whose end has not come. Its pieces are joined once, so output without newlines costs no more than other output. */
+class OpenLine {
+  readonly #maxLength: number;
+  #parts: string[] = [];
+  #length = 0;
+
+  constructor(maxLength: number) {
+    this.#maxLength = maxLength;
+  }
+
+  /** Takes the next piece of the stream and returns the lines that it completes. */
+  add(piece: string): string[] {
+    const [first = "", ...others] = piece.split("\n");
+    this.#push(first);
+    const lines: string[] = [];
+    for (const other of others) {
+      const whole = this.#take();
+      lines.push(...chop(whole.endsWith("\r") ? whole.slice(0, -1) : whole, this.#maxLength));
+      this.#push(other);
+    }
+    if (this.#length < this.#maxLength) return lines;
+    const chopped = chop(this.#take(), this.#maxLength);
+    const rest = chopped.pop() ?? "";
+    // A full piece is a line of its own; what is shorter waits for more.
+    if (rest.length === this.#maxLength) chopped.push(rest);
+    else this.#push(rest);
+    return [...lines, ...chopped];
+  }
+
+  /** The line without an end, if there is one. */
+  end(): string[] {
+    return this.#length > 0 ? [this.#take()] : [];
+  }
+
+  #push(part: string): void {
+    this.#parts.push(part);
+    this.#length += part.length;
+  }
+
+  #take(): string {
+    const whole = this.#parts.join("");
+    this.#parts = [];
+    this.#length = 0;
+    return whole;
+  }
 }
 
 /** Node declares TextDecoder as a value only. */

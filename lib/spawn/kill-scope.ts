@@ -3,7 +3,7 @@
 import type { KillScope, SignalName } from "../../protocol/index.ts";
 import { ExecwireError } from "../errors.ts";
 import type { Orphans } from "./orphans.ts";
-import type { ProcessEntry, ProcTable } from "./proc.ts";
+import { type ProcessEntry, type ProcTable, readProcess } from "./proc.ts";
 import { signalNumber } from "./signals.ts";
 
 /** A kill is repeated while it finds new members, since they may fork meanwhile; this ends a race that cannot be won. */
@@ -44,12 +44,12 @@ export class Killer {
       // The group in one call, so that nobody in it forks past the signal.
       if (reserved) outcomes.push(this.#sendToGroup(number));
       const rest = members.filter((entry) => !reserved || entry.group !== this.#pid);
-      for (const entry of rest) outcomes.push(send(entry.pid, number));
+      for (const entry of rest) outcomes.push(sendTo(entry, number));
       if (signal === "SIGKILL" && members.length > 1) outcomes.push(...this.#killNewcomers(scope, reserved, members));
     } else if (reserved) {
       outcomes.push(scope === "process" ? send(this.#pid, number) : this.#sendToGroup(number));
     } else if (scope === "group") {
-      for (const entry of this.#members(scope, reserved)) outcomes.push(send(entry.pid, number));
+      for (const entry of this.#members(scope, reserved)) outcomes.push(sendTo(entry, number));
     }
     const failure = outcomes.find((outcome) => outcome instanceof ExecwireError);
     if (failure && !outcomes.includes("sent")) throw failure;
@@ -83,7 +83,7 @@ export class Killer {
       if (fresh.length === 0) break;
       for (const entry of fresh) {
         reached.add(identity(entry));
-        outcomes.push(send(entry.pid, 9));
+        outcomes.push(sendTo(entry, 9));
       }
     }
     return outcomes;
@@ -130,6 +130,11 @@ function closure(roots: readonly ProcessEntry[], all: readonly ProcessEntry[]): 
 
 function identity({ pid, startTime }: ProcessEntry): string {
   return `${pid}@${startTime}`;
+}
+
+/** Looks once more before it sends: the number may have changed hands since it was listed. */
+function sendTo({ pid, startTime }: ProcessEntry, signal: number): Outcome {
+  return readProcess(pid)?.startTime === startTime ? send(pid, signal) : "gone";
 }
 
 function send(pid: number, signal: number): Outcome {

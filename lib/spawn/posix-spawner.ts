@@ -22,13 +22,11 @@ const GROWN_PIPE_BYTES = 256 * 1024;
 /** An unprivileged user has 16,384 pipe pages in all, after which every new pipe of that user shrinks: take a quarter. */
 const GROWN_PIPES = 64;
 
-/** Descriptors being made for a child: ours to close if the spawn fails, the child's to close here in any case. */
+/** The two sides of a child's descriptors: ours, and the child's, which are to be closed here in any case. */
 interface Plumbing {
+  readonly io: ChildIo;
   readonly request: Pick<SpawnRequest, "stdin" | "stdout" | "stderr">;
-  readonly ours: readonly number[];
   readonly theirs: readonly number[];
-  /** Takes over our ends. */
-  connect(): ChildIo;
 }
 
 /** Spawns children of this program. */
@@ -58,18 +56,17 @@ export class PosixSpawner implements Spawner {
   }
 
   async #spawn(launch: Launch): Promise<Child> {
-    const plumbing = await this.#plumb(launch);
+    const { io, request, theirs } = await this.#plumb(launch);
     const env = Object.entries(launch.env).map(([name, value]) => `${name}=${value}`);
     try {
       const { file, argv, cwd, inheritFds } = launch;
-      const pid = await this.#libc.spawn({ file, argv, env, cwd, inheritFds, ...plumbing.request });
-      const io = plumbing.connect();
+      const pid = await this.#libc.spawn({ file, argv, env, cwd, inheritFds, ...request });
       return new SpawnedChild(pid, io, this.#exitOf(pid), new Killer(pid, io.files, this.#table, this.#orphans));
     } catch (error) {
-      for (const fd of plumbing.ours) closeSync(fd);
+      io.release();
       throw await this.#explain(launch, error);
     } finally {
-      for (const fd of plumbing.theirs) closeSync(fd);
+      for (const fd of theirs) closeSync(fd);
     }
   }
 
@@ -94,10 +91,9 @@ export class PosixSpawner implements Spawner {
       const [childStdin, stdin] = pipeStdin ? pipe() : ["/dev/null" as const, undefined];
       const theirs = new Set([childStdout, childStderr, ...(typeof childStdin === "number" ? [childStdin] : [])]);
       return {
+        io: new PipeIo({ stdin, stdout, stderr }, this.#buffer, this.#grower),
         request: { stdin: childStdin, stdout: childStdout, stderr: childStderr },
-        ours: [stdout, stderr, stdin].filter((fd) => fd !== undefined),
         theirs: [...theirs],
-        connect: () => new PipeIo({ stdin, stdout, stderr }, this.#buffer, this.#grower),
       };
     } catch (error) {
       for (const fd of made) closeSync(fd);
@@ -114,11 +110,10 @@ export class PosixSpawner implements Spawner {
       this.#libc.setSize(master, tty);
       this.#libc.presetTerminal(slave, tty);
       return {
+        io: new TtyIo(master, slave, path, this.#buffer, (fd, size) => this.#libc.setSize(fd, size)),
         // Opened anew in the child, as its descriptor 0: that makes it the controlling terminal of the new session.
         request: { stdin: path, stdout: 0, stderr: 0 },
-        ours: made,
         theirs: [],
-        connect: () => new TtyIo(master, slave, path, this.#buffer, (fd, size) => this.#libc.setSize(fd, size)),
       };
     } catch (error) {
       for (const fd of made) closeSync(fd);

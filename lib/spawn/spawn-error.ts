@@ -49,12 +49,9 @@ export async function explainFailure(launch: Launch, cause: NodeJS.ErrnoExceptio
 
 /** What is wrong with a launch as far as one can see before it; undefined when nothing is. */
 export async function inspect({ cwd, file, argv, env }: Launch): Promise<ExecwireError | undefined> {
-  const tooLong = [...argv, ...Object.entries(env).map(([name, value]) => `${name}=${value}`)].find(
-    (text) => text.length * 3 >= limits.argBytes && Buffer.byteLength(text) >= limits.argBytes,
-  );
+  const tooLong = findTooLong(argv, env);
   if (tooLong !== undefined) {
-    const size = Buffer.byteLength(tooLong);
-    const message = `an argument or variable of ${size} bytes exceeds the system's ${limits.argBytes - 1}: ${tooLong.slice(0, 40)}...; use stdin or a file`;
+    const message = `${tooLong} has more than the ${limits.argBytes - 1} bytes that the system allows; use stdin or a file`;
     return spawnFailed("arg-too-long", message, file);
   }
   // Not `instanceof Error`: under jest or vm the errors of Node are of another realm.
@@ -81,6 +78,16 @@ export async function inspect({ cwd, file, argv, env }: Launch): Promise<Execwir
   if (!(await may(file, constants.X_OK)))
     return spawnFailed("not-executable", `${file} is not executable; chmod +x it, or name its interpreter`, file);
   return undefined;
+}
+
+/** Names the first argument or variable above the system's limit; its value may be a secret. */
+function findTooLong(argv: readonly string[], env: Readonly<Record<string, string>>): string | undefined {
+  // A character has at most three bytes per unit of its length: short texts need not be measured.
+  const isTooLong = (text: string) => text.length * 3 >= limits.argBytes && Buffer.byteLength(text) >= limits.argBytes;
+  const index = argv.findIndex(isTooLong);
+  if (index >= 0) return `argument ${index}`;
+  const variable = Object.entries(env).find(([name, value]) => isTooLong(`${name}=${value}`));
+  return variable && `variable ${variable[0]}`;
 }
 
 async function may(path: string, mode: number): Promise<boolean> {

@@ -1,0 +1,28 @@
+// `execwire wait`: waits for the end of a process of a server.
+import type { Command } from "commander";
+import { lastValueFrom } from "rxjs";
+import { exitCodeOf } from "../exit-code.ts";
+import { withServer } from "../open-server.ts";
+import { addServerOptions, type ServerOptions } from "../options.ts";
+
+/** Says what `wait` takes. */
+export function define(command: Command): void {
+  addServerOptions(
+    command
+      .argument("<id>", "process to wait for, as `execwire ps` shows it")
+      .addHelpText("after", HELP)
+      .action(async (id: string, options: ServerOptions) => {
+        process.exitCode = await withServer(options, async (backend) => {
+          const child = await backend.attach(id);
+          return exitCodeOf(await lastValueFrom(child.exit$));
+        });
+      }),
+  );
+}
+
+const HELP = `
+Prints nothing; the exit code is the process's (128+n when signal n ended it, 124 after its timeout).
+Returns at once for a process that has ended and is still known.
+
+Example:
+  id=$(execwire run -d -- make) && execwire wait "$id" && echo built`;

@@ -1,0 +1,58 @@
+// `execwire write`: input for a process of a server.
+import type { Command } from "commander";
+import type { WriteStatus } from "../../../protocol/index.ts";
+import type { Process } from "../../process/process.ts";
+import { withServer } from "../open-server.ts";
+import { addServerOptions, type ServerOptions } from "../options.ts";
+
+interface WriteOptions extends ServerOptions {
+  readonly newline?: boolean;
+  readonly eof?: boolean;
+}
+
+const REFUSALS: Record<Exclude<WriteStatus, "accepted">, string> = {
+  stdinClosed: "takes no input: it was started without -i or -t, its stdin was closed, or it has ended",
+  starting: "is not running yet; try again",
+  unknownProcess: "is no longer known",
+};
+
+/** Says what `write` takes. */
+export function define(command: Command): void {
+  addServerOptions(
+    command
+      .argument("<id>", "process to write to, as `execwire ps` shows it")
+      .argument("[text]", "what to write, exactly; without it everything from stdin")
+      .option("-n, --newline", "end the text with a newline")
+      .option("--eof", "end the process's stdin afterwards")
+      .addHelpText("after", HELP)
+      .action((id: string, text: string | undefined, options: WriteOptions) =>
+        withServer(options, async (backend) => {
+          const child = await backend.attach(id);
+          if (text !== undefined) await send(child, `${text}${options.newline ? "\n" : ""}`);
+          // At a terminal with --eof nobody means to type first.
+          else if (!(options.eof && process.stdin.isTTY)) await sendStdin(child);
+          if (options.eof) check(child, await child.closeStdin());
+        }),
+      ),
+  );
+}
+
+async function sendStdin(child: Process): Promise<void> {
+  for await (const chunk of process.stdin) await send(child, chunk as Buffer);
+}
+
+async function send(child: Process, chunk: Uint8Array | string): Promise<void> {
+  check(child, await child.write(chunk));
+}
+
+function check({ id }: Process, status: WriteStatus): void {
+  if (status !== "accepted") throw new Error(`process ${id} ${REFUSALS[status]}`);
+}
+
+const HELP = `
+The process must have been started with -i or -t. Done when the server has accepted the input.
+
+Examples:
+  execwire write -n shell 'make test'     one line
+  execwire write dump --eof < backup.sql  a whole file, then the end of input
+  execwire write shell $'\\x03'            Ctrl-C, for a process with a terminal`;

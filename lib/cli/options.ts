@@ -1,0 +1,74 @@
+// Options that several commands share, and what their values may look like.
+import { type Command, InvalidArgumentError, Option } from "commander";
+import type { KillScope, SignalName } from "../../protocol/index.ts";
+import { signalName, signalNumber } from "../spawn/signals.ts";
+
+/** How to find a server. */
+export interface ServerOptions {
+  readonly url?: string;
+  readonly tokenFile?: string;
+  readonly recovery?: number;
+}
+
+/** Adds the options that say which server. */
+export function addServerOptions(command: Command): Command {
+  return command
+    .option(
+      "--url <url>",
+      "server to use: ws://HOST:PORT, wss://HOST, unix:PATH (else $EXECWIRE_URL, else the local one)",
+    )
+    .option("--token-file <file>", "file with its token (else $EXECWIRE_TOKEN, $EXECWIRE_TOKEN_FILE)")
+    .option("--recovery <seconds>", "keep trying this long when the connection is lost", parseSeconds, 45);
+}
+
+/** The choice between the ways to spawn. */
+export function spawnerOption(): Option {
+  return new Option("--spawner <name>", "how to spawn (default: auto)").choices(["auto", "posix", "portable"]);
+}
+
+/** Adds the choice of whom a termination or signal reaches. */
+export function addScopeOption(command: Command): Command {
+  const scopes: KillScope[] = ["process", "group", "session", "tree"];
+  return command.addOption(new Option("--scope <whom>", "how far it reaches (default: group)").choices(scopes));
+}
+
+/** A duration. */
+export function parseSeconds(text: string): number {
+  const seconds = Number(text);
+  if (text.trim() === "" || !(seconds >= 0) || seconds > 2_000_000) {
+    throw new InvalidArgumentError("It must be a number of seconds, such as 10 or 0.5.");
+  }
+  return seconds;
+}
+
+/** Milliseconds of an optional duration, under a name. */
+export function milliseconds<K extends string>(name: K, seconds: number | undefined): { [N in K]?: number } {
+  return (seconds === undefined ? {} : { [name]: Math.ceil(seconds * 1000) }) as { [N in K]?: number };
+}
+
+/** A number of an event. */
+export function parseSeq(text: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError("It must be the number of an event, such as 0 or 42.");
+  return Number(text);
+}
+
+/** Collects `NAME=VALUE` of an option that may be repeated. */
+export function collectPairs(text: string, pairs: Record<string, string>): Record<string, string> {
+  const equals = text.indexOf("=");
+  if (equals < 1) throw new InvalidArgumentError("It must have the form NAME=VALUE.");
+  return { ...pairs, [text.slice(0, equals)]: text.slice(equals + 1) };
+}
+
+/** Collects the values of an option that may be repeated. */
+export function collect(text: string, values: readonly string[] = []): string[] {
+  return [...values, text];
+}
+
+/** A signal as people write it: INT, SIGINT, int or 2. */
+export function parseSignal(text: string): SignalName {
+  const upper = text.toUpperCase();
+  const name = /^\d+$/.test(text) ? signalName(Number(text)) : upper.startsWith("SIG") ? upper : `SIG${upper}`;
+  if (signalNumber(name) === undefined)
+    throw new InvalidArgumentError("It must be a signal, such as INT, SIGINT or 2.");
+  return name as SignalName;
+}

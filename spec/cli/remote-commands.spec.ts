@@ -1,0 +1,178 @@
+// The commands that look at the processes of a server or give them something: ps, logs, write, signal, stop, wait.
+import { beforeAll, describe, expect, it } from "@jest/globals";
+import { sha256 } from "../support/digest.ts";
+import { isAlive } from "../support/system-facts.ts";
+import { makeSurroundings } from "../support/system-server.ts";
+import { settled } from "../support/system-wait.ts";
+
+const user = makeSurroundings();
+beforeAll(() => user.serve());
+
+const silent = { stdout: "", stderr: "", code: 0, signal: null };
+const start = (id: string, script: string, ...args: string[]) =>
+  user.cli(["run", "-d", "--id", id, ...args, "--", "sh", "-c", script]);
+const ended = async (id: string) => (await user.cli(["wait", id])).code;
+/** What a process has printed once it has printed something. */
+async function firstOutput(id: string): Promise<string> {
+  let stdout = "";
+  while (!stdout) ({ stdout } = await user.cli(["logs", id]));
+  return stdout;
+}
+
+describe("execwire ps", () => {
+  it("lists processes in columns", async () => {
+    await start("first", "exit 3");
+    await ended("first");
+    await start("second", "kill -9 $$");
+    await ended("second");
+    await start("third", "exec sleep 300");
+    const { stdout, stderr, code } = await user.cli(["ps"]);
+    const rows = stdout.split("\n").map((line) => line.split(/ {2,}/));
+    const pid = expect.stringMatching(/^\d+$/);
+    const age = expect.stringMatching(/^\d+s$/);
+    expect({ stderr, code, rows: rows.slice(0, 3) }).toEqual({
+      stderr: "",
+      code: 0,
+      rows: [
+        ["ID", "STATE", "EXIT", "PID", "AGE", "COMMAND"],
+        ["first", "closed", "3", pid, age, "sh -c exit 3"],
+        ["second", "closed", "SIGKILL", pid, age, "sh -c kill -9 $$"],
+      ],
+    });
+    expect(stdout).toMatch(/^third +running +\d+ +\d+s +sh -c exec sleep 300$/m);
+    expect(await user.cli(["stop", "third"])).toEqual(silent);
+  });
+
+  it("shows no control characters of a name, nor turned text", async () => {
+    await start("ugly", "true", "--id", "ug\x1b[31mly\u202e\n2");
+    const { stdout } = await user.cli(["ps"]);
+    expect(stdout).toContain("ug[31mly2  ");
+    expect(stdout).not.toContain("\x1b");
+    expect(stdout).not.toContain("\u202e");
+  });
+});
+
+describe("execwire logs", () => {
+  it("prints what is retained, each stream where it belongs", async () => {
+    await start("logged", "echo out; sleep 0.1; echo err >&2; sleep 0.1; echo more; exit 4");
+    await ended("logged");
+    expect(await user.cli(["logs", "logged"])).toEqual({ ...silent, stdout: "out\nmore\n", stderr: "err\n" });
+    expect(await user.cli(["logs", "--after-seq", "2", "logged"])).toEqual({ ...silent, stdout: "more\n" });
+    expect(await user.cli(["logs", "-f", "--after-seq", "99", "logged"])).toEqual(silent);
+  });
+
+  it("follows with -f until the process is closed", async () => {
+    await start("followed", "echo one; read line; echo two", "-i");
+    const following = user.cli(["logs", "-f", "followed"], {
+      onStart: (child) => child.stdout?.once("data", () => user.cli(["write", "--eof", "followed", ""])),
+    });
+    expect(await following).toEqual({ ...silent, stdout: "one\ntwo\n" });
+  });
+
+  it("tells what is no longer retained, in one line on stderr", async () => {
+    await start("long", "head -c 3000000 /dev/zero | tr '\\0' x");
+    await ended("long");
+    const { stdout, stderr, code } = await user.cli(["logs", "long"]);
+    const lost = /^execwire: (\d+) bytes of output were lost \(events 1 to \d+ are no longer retained\)\n$/.exec(
+      stderr,
+    );
+    expect({ code, whole: stdout.length + Number(lost?.[1]) }).toEqual({ code: 0, whole: 3_000_000 });
+    const following = await user.cli(["logs", "-f", "long"]);
+    expect([sha256(Buffer.from(following.stdout)), following.stderr]).toEqual([sha256(Buffer.from(stdout)), stderr]);
+  });
+});
+
+describe("execwire write", () => {
+  it("writes a text exactly, or as a line, and ends the input", async () => {
+    await start("cat", "cat; exit 2", "-i");
+    expect(await user.cli(["write", "cat", "a"])).toEqual(silent);
+    expect(await user.cli(["write", "-n", "cat", "b"])).toEqual(silent);
+    expect(await user.cli(["write", "--eof", "cat", "c"])).toEqual(silent);
+    expect(await user.cli(["attach", "cat"])).toEqual({ ...silent, stdout: "ab\nc", code: 2 });
+  });
+
+  it("writes all of its stdin", async () => {
+    await start("sum", "sha256sum", "-i");
+    const input = Buffer.alloc(3 * 1024 * 1024, "0123456789abcdef");
+    expect(await user.cli(["write", "--eof", "sum"], { input })).toEqual(silent);
+    expect(await user.cli(["attach", "sum"])).toMatchObject({ stdout: `${sha256(input)}  -\n`, code: 0 });
+  });
+
+  it("says why a process takes nothing", async () => {
+    await start("no-stdin", "exec sleep 300");
+    const ran = await user.cli(["write", "no-stdin", "text"]);
+    expect(ran).toMatchObject({
+      code: 125,
+      stderr: expect.stringMatching(/^execwire: process no-stdin takes no input: /),
+    });
+    await user.cli(["stop", "no-stdin"]);
+  });
+});
+
+describe("execwire signal", () => {
+  it.each(["INT", "SIGINT", "int", "2"])("takes %s", async (signal) => {
+    const id = `signalled-${signal}`;
+    await start(id, "trap 'exit 7' INT; echo up; while :; do sleep 0.05; done");
+    await firstOutput(id);
+    expect(await user.cli(["signal", id, signal])).toEqual(silent);
+    expect(await ended(id)).toBe(7);
+  });
+
+  it("refuses what is no signal, and says when nothing was signalled", async () => {
+    await start("over", "true");
+    await ended("over");
+    expect(await user.cli(["signal", "over", "NONE"])).toMatchObject({ code: 2 });
+    const late = await user.cli(["signal", "over", "INT"]);
+    expect(late).toEqual({ ...silent, stderr: "execwire: process over is closed; nothing was signalled\n" });
+  });
+});
+
+describe("execwire stop", () => {
+  it("ends what ignores SIGTERM after the grace", async () => {
+    await start("stubborn", "trap '' TERM; echo $$; while :; do sleep 0.1; done");
+    const pid = Number(await firstOutput("stubborn"));
+    expect(await user.cli(["stop", "--grace", "0.2", "stubborn"])).toEqual(silent);
+    expect(isAlive(pid)).toBe(false);
+    expect(await ended("stubborn")).toBe(137);
+  });
+
+  it("reaches with --scope tree what left the group", async () => {
+    await start("parent", "setsid sleep 300 & echo $!; wait");
+    const pid = Number(await firstOutput("parent"));
+    expect(await user.cli(["stop", "--scope", "tree", "--grace", "0", "parent"])).toEqual(silent);
+    const isOver = await settled(
+      () => !isAlive(pid),
+      (is) => is,
+    );
+    expect(isOver).toBe(true);
+  });
+});
+
+describe("execwire wait", () => {
+  it.each([
+    ["an exit code", "exit 9", [], 9],
+    ["a signal", "kill -TERM $$", [], 143],
+    ["a timeout", "sleep 300", ["--timeout", "0.2"], 124],
+  ])("ends as the process does: %s", async (name, script, args, code) => {
+    const id = name.replace(" ", "-");
+    await start(id, script, ...args);
+    expect(await user.cli(["wait", id])).toEqual({ ...silent, code });
+  });
+});
+
+describe("the help", () => {
+  const commands = ["run", "serve", "ps", "attach", "logs", "write", "signal", "stop", "wait"];
+
+  it.each(commands)("of `%s` teaches with an example", async (name) => {
+    const { stdout, stderr, code } = await user.cli([name, "--help"]);
+    expect({ stderr, code }).toEqual({ stderr: "", code: 0 });
+    expect(stdout).toMatch(new RegExp(`\\nExamples?:\\n.*execwire ${name} `, "s"));
+    expect(await user.cli(["help", name])).toMatchObject({ stdout, code: 0 });
+  });
+
+  it("of the program names every command and walks through two terminals", async () => {
+    const { stdout } = await user.cli(["--help"]);
+    for (const name of commands) expect(stdout).toMatch(new RegExp(`^  ${name} `, "m"));
+    expect(stdout).toMatch(/1\$ execwire serve .*2\$ execwire run .*2\$ execwire attach /s);
+  });
+});

@@ -1,0 +1,104 @@
+// `execwire run` over a connection that breaks: it comes back and loses nothing, or says that nothing is known any more.
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { createSupervisor } from "../../lib/index.ts";
+import { sha256 } from "../support/digest.ts";
+import { outcome, printed } from "../support/outcome.ts";
+import { isAlive } from "../support/system-facts.ts";
+import { cliArgv } from "../support/system-run.ts";
+import { type HostedServer, makeSurroundings } from "../support/system-server.ts";
+import { WireProxy } from "../support/wire-proxy.ts";
+
+const user = makeSurroundings();
+
+describe("execwire run over a connection that is cut again and again", () => {
+  const recovering = "execwire: the connection is lost, trying to come back (three times Ctrl-C gives up)";
+  let server: HostedServer;
+  let proxy: WireProxy;
+  let env: NodeJS.ProcessEnv;
+  beforeAll(async () => {
+    server = await user.serve();
+    proxy = await WireProxy.to(server.url);
+    env = { EXECWIRE_TOKEN_FILE: user.file(`token-${server.child.pid}`) };
+  });
+  afterAll(() => proxy.close());
+
+  it("loses no byte of output and no byte of input, and says each time once that it comes back", async () => {
+    const input = Buffer.alloc(5_000_000, "0123456789abcdef");
+    proxy.cutAfter(() => 2_000_000);
+    const ran = await user.cli(["run", "--url", proxy.url, "-i", "--", "sh", "-c", "cat; exit 3"], { input, env });
+    proxy.cutAfter(undefined);
+    const lines = ran.stderr.trim().split("\n");
+    expect({ code: ran.code, output: sha256(Buffer.from(ran.stdout)) }).toEqual({ code: 3, output: sha256(input) });
+    expect(proxy.cuts).toBeGreaterThanOrEqual(4);
+    expect(lines).toEqual(Array.from({ length: proxy.cuts }, () => [recovering, "execwire: connected again"]).flat());
+  });
+});
+
+describe("execwire run on a server that is killed", () => {
+  it("says that it tries to come back, then gives up with 69 and makes no exit code up", async () => {
+    const doomed = await user.serve();
+    const env = { EXECWIRE_TOKEN_FILE: user.file(`token-${doomed.child.pid}`) };
+    const ran = await user.cli(
+      ["run", "--url", doomed.url, "--recovery", "1", "--", "sh", "-c", "echo $$; exec sleep 300"],
+      {
+        env,
+        onStart: (child) => child.stdout?.once("data", () => doomed.child.kill("SIGKILL")),
+      },
+    );
+    const pid = Number(ran.stdout);
+    if (isAlive(pid)) process.kill(pid, "SIGKILL");
+    expect({ code: ran.code, lines: ran.stderr.split("\n") }).toEqual({
+      code: 69,
+      lines: [
+        "execwire: the connection is lost, trying to come back (three times Ctrl-C gives up)",
+        expect.stringMatching(
+          /^execwire: .* did not come back within 1 s; whether the process still runs is not known, look with: /,
+        ),
+        "",
+      ],
+    });
+  });
+
+  it("can be left with three signals meanwhile", async () => {
+    const doomed = await user.serve();
+    const env = { EXECWIRE_TOKEN_FILE: user.file(`token-${doomed.child.pid}`) };
+    const ran = await user.cli(["run", "--url", doomed.url, "--", "sh", "-c", "echo $$; exec sleep 300"], {
+      env,
+      onStart: (child) => {
+        child.stdout?.once("data", () => doomed.child.kill("SIGKILL"));
+        child.stderr?.once("data", async () => {
+          for (let count = 0; count < 3; count += 1) {
+            child.kill("SIGINT");
+            // Signals of one number that come together are one.
+            await new Promise((resolve) => setTimeout(resolve, 20));
+          }
+        });
+      },
+    });
+    const pid = Number(ran.stdout);
+    if (isAlive(pid)) process.kill(pid, "SIGKILL");
+    expect(ran.code).toBe(69);
+    expect(ran.stderr).toMatch(/\nexecwire: given up while the connection was lost; /);
+  });
+
+  it("can be left with three Ctrl-C in a raw terminal too, where they are keys", async () => {
+    const doomed = await user.serve();
+    const supervisor = createSupervisor();
+    const outer = await supervisor.start({
+      argv: cliArgv("run", "--url", doomed.url, "-t", "--", "sh", "-c", "echo $$ up; exec sleep 300"),
+      env: { EXECWIRE_TOKEN_FILE: user.file(`token-${doomed.child.pid}`) },
+      envPolicy: { inherit: "all" },
+      tty: true,
+    });
+    const pid = Number.parseInt(await printed(outer, /up\r*\n/), 10);
+    doomed.child.kill("SIGKILL");
+    await printed(outer, /trying to come back/);
+    await outer.write("\x03\x03\x03");
+    expect(await outcome(outer)).toMatchObject({
+      pty: expect.stringContaining("given up while the connection was lost"),
+      exitCode: 69,
+    });
+    await supervisor.close();
+    if (isAlive(pid)) process.kill(pid, "SIGKILL");
+  });
+});

@@ -1,0 +1,171 @@
+// `execwire serve`: how it begins, what it keeps secret, and how it ends with everything it started.
+import { lstatSync, readdirSync, readFileSync } from "node:fs";
+import { request } from "node:http";
+import { dirname } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
+import { SUBPROTOCOL } from "../../protocol/index.ts";
+import { isAlive, stateOf } from "../support/system-facts.ts";
+import { Surroundings } from "../support/system-server.ts";
+import { settled } from "../support/system-wait.ts";
+
+let user: Surroundings;
+beforeEach(() => {
+  user = new Surroundings();
+});
+afterEach(() => user.end());
+
+const modeOf = (path: string) => (lstatSync(path).mode & 0o777).toString(8);
+/** Starts a command that stays; the numbers in its first line, by default its pid. */
+async function startStubborn(script = "echo $$; exec sleep 300"): Promise<number[]> {
+  await user.cli(["run", "-d", "--id", "stays", "--", "sh", "-c", script]);
+  let line: string | undefined;
+  while (!line) [line] = (await user.cli(["logs", "stays"])).stdout.split("\n");
+  return line.split(" ").map(Number);
+}
+
+/** The status with which the server answers a page that wants to connect. */
+function answerTo(url: string, origin: string): Promise<number | undefined> {
+  const headers = {
+    Origin: origin,
+    Connection: "Upgrade",
+    Upgrade: "websocket",
+    "Sec-WebSocket-Version": "13",
+    "Sec-WebSocket-Key": Buffer.alloc(16).toString("base64"),
+    "Sec-WebSocket-Protocol": SUBPROTOCOL,
+  };
+  return new Promise((resolve, reject) => {
+    const asked = request(url.replace("ws:", "http:"), { headers, agent: false });
+    asked.on("error", reject);
+    asked.on("response", (answer) => resolve(answer.resume().statusCode));
+    asked.on("upgrade", ({ statusCode }, socket) => {
+      socket.destroy();
+      resolve(statusCode);
+    });
+    asked.end();
+  });
+}
+
+describe("execwire serve", () => {
+  it("prints its URL as the only line on stdout, and what happens on stderr", async () => {
+    const server = await user.serve();
+    expect(server.url).toMatch(/^ws:\/\/127\.0\.0\.1:\d+$/);
+    server.child.kill("SIGTERM");
+    expect(await server.ended).toEqual({ code: 0, signal: null });
+    expect(server.printed).toEqual({
+      stdout: `${server.url}\n`,
+      stderr: [
+        `execwire: listening on ${server.url}, token in ${user.file(`token-${server.child.pid}`)}`,
+        "execwire: ending, with all processes: SIGTERM",
+        "",
+      ].join("\n"),
+    });
+  });
+
+  it("is found by another terminal that names nothing", async () => {
+    await user.serve();
+    expect(await user.cli(["run", "--remote", "--", "sh", "-c", "echo hello; exit 3"])).toEqual({
+      stdout: "hello\n",
+      stderr: "",
+      code: 3,
+      signal: null,
+    });
+  });
+
+  it("keeps its token where only its user can read it, and removes it at its end", async () => {
+    const server = await user.serve();
+    const tokenFile = user.file(`token-${server.child.pid}`);
+    const runtimeFile = user.file("server.json");
+    expect(readFileSync(tokenFile, "utf8")).toMatch(/^[\w-]{43}\n$/);
+    expect([dirname(tokenFile), tokenFile, runtimeFile].map(modeOf)).toEqual(["700", "600", "600"]);
+    expect(JSON.parse(readFileSync(runtimeFile, "utf8"))).toEqual({
+      url: server.url,
+      tokenFile,
+      pid: server.child.pid,
+    });
+    server.child.kill("SIGTERM");
+    await server.ended;
+    expect(readdirSync(dirname(tokenFile))).toEqual([]);
+  });
+
+  it("shows its token in no argument, no environment of a process, and no log", async () => {
+    const server = await user.serve();
+    const token = readFileSync(user.file(`token-${server.child.pid}`), "utf8").trim();
+    const [pid = 0] = await startStubborn();
+    const shown = [server.child.pid, pid].flatMap((number) =>
+      ["cmdline", "environ"].map((name) => readFileSync(`/proc/${number}/${name}`, "latin1")),
+    );
+    const listed = await user.cli(["ps", "--json"]);
+    const all = [...shown, server.printed.stdout, server.printed.stderr, listed.stdout].join("\n");
+    expect(all).toContain("sleep\x00300");
+    expect(all).not.toContain(token);
+  });
+
+  it.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)(
+    "ends all its processes on %s, with exit code 0",
+    async (signal) => {
+      const server = await user.serve();
+      const [pid = 0] = await startStubborn("(setsid sleep 300 &) ; echo $$; exec sleep 300");
+      const before = isAlive(pid);
+      server.child.kill(signal);
+      expect({ before, ...(await server.ended), after: stateOf(pid) }).toEqual({
+        before: true,
+        code: 0,
+        signal: null,
+        after: undefined,
+      });
+    },
+  );
+
+  it("kills at the second signal what ignores the first", async () => {
+    const server = await user.serve(["--grace", "300"]);
+    const [pid = 0] = await startStubborn("trap '' TERM; echo $$; while :; do sleep 0.1; done");
+    server.child.kill("SIGTERM");
+    await settled(
+      () => server.printed.stderr,
+      (text) => text.includes("ending"),
+    );
+    expect(isAlive(pid)).toBe(true);
+    server.child.kill("SIGTERM");
+    const ended = await server.ended;
+    const alive = await settled(
+      () => isAlive(pid),
+      (is) => !is,
+    );
+    expect({ ...ended, alive }).toEqual({ code: 0, signal: null, alive: false });
+  });
+
+  it.each([
+    ["asked to with --exit-on-stdin-close", ["--exit-on-stdin-close"], {}],
+    ["the environment says so", [], { CODEX_EXEC_SERVER_EXIT_ON_STDIN_CLOSE: "1" }],
+  ])("ends with its stdin when %s", async (_name, args, env) => {
+    const server = await user.serve(args, env);
+    const [pid = 0] = await startStubborn();
+    const environment = readFileSync(`/proc/${pid}/environ`, "latin1");
+    server.child.stdin?.end();
+    expect(await server.ended).toEqual({ code: 0, signal: null });
+    expect(server.printed.stderr).toContain("stdin was closed");
+    expect(isAlive(pid)).toBe(false);
+    expect(environment).not.toContain("STDIN_CLOSE");
+  });
+
+  it("forgets an ended process after --keep-closed", async () => {
+    await user.serve(["--keep-closed", "0.1"]);
+    await user.cli(["run", "--remote", "--id", "brief", "--", "true"]);
+    let listed = "[brief]";
+    while (listed.includes("brief")) listed = (await user.cli(["ps", "--json"])).stdout;
+    expect(listed).toBe("[]\n");
+  });
+
+  it("lets web pages of an allowed origin connect, and no others", async () => {
+    const { url } = await user.serve(["--allow-origin", "https://a.example", "--allow-origin", "https://b.example"]);
+    const origins = ["https://a.example", "https://b.example", "https://c.example"];
+    expect(await Promise.all(origins.map((origin) => answerTo(url, origin)))).toEqual([101, 101, 403]);
+  });
+
+  it.each(["", "0", "false"])("goes on without stdin when the environment says %j", async (value) => {
+    const server = await user.serve([], { CODEX_EXEC_SERVER_EXIT_ON_STDIN_CLOSE: value });
+    server.child.stdin?.end();
+    expect(await user.cli(["run", "--remote", "--", "echo", "there"])).toMatchObject({ stdout: "there\n" });
+    expect(server.child.exitCode).toBeNull();
+  });
+});
