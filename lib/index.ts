@@ -37,7 +37,7 @@ export { ExecwireError } from "./errors.ts";
 export { createSupervisor, type Supervisor, type SupervisorOptions } from "./local/supervisor.ts";
 export type { DeliveryIterator } from "./log/iterate.ts";
 export type { Backend, CloseOptions } from "./process/backend.ts";
-export type { ProcessPort, SignalOptions, TerminateOptions, WriteOptions } from "./process/port.ts";
+export type { ProcessPort, ReadCallOptions, SignalOptions, TerminateOptions, WriteOptions } from "./process/port.ts";
 export { type EventsOptions, type IterateOptions, Process } from "./process/process.ts";
 export { type Line, type LinesOptions, lines, type TextOptions, text } from "./process/text.ts";
 export type { Auth } from "./server/auth.ts";

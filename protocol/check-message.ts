@@ -48,17 +48,17 @@ export function checkServerMessage(message: unknown): Problem | undefined {
         checkInteger("version", message.version, 1, MAX) ??
         checkText("sessionId", message.sessionId) ??
         checkText("secret", message.secret) ??
-        (isRecord(message.limits) ? undefined : { field: "limits", message: "must be a map" })
+        checkServerLimits(message.limits)
       );
     case "reply":
-      return checkInteger("id", message.id, 1, MAX);
+      return checkInteger("id", message.id, 1, MAX) ?? checkOutcome(message);
     case "event":
     case "exit":
       return checkInteger("channel", message.channel, 1, MAX) ?? checkEvent(message.event);
     case "gap":
       return checkInteger("channel", message.channel, 1, MAX) ?? checkGap(message.gap);
     case "failed":
-      return checkInteger("channel", message.channel, 1, MAX);
+      return checkInteger("channel", message.channel, 1, MAX) ?? checkError(message.error);
     case "change":
       return isRecord(message.process) ? undefined : { field: "process", message: "must be a map" };
     default:
@@ -95,7 +95,8 @@ const PARAMS: { readonly [M in keyof Methods]: Check } = {
   "process/subscribe": (params) =>
     address(params) ??
     checkInteger("afterSeq", params.afterSeq, 0, MAX) ??
-    checkOneOf("delivery", params.delivery, DELIVERIES),
+    checkOneOf("delivery", params.delivery, DELIVERIES) ??
+    optional(params.acked, (seq) => checkInteger("acked", seq, 0, MAX)),
   "process/unsubscribe": address,
   "process/read": (params) =>
     address(params) ??
@@ -132,6 +133,27 @@ function checkIds(field: string, ids: unknown): Problem | undefined {
     if (wrong) return wrong;
   }
   return undefined;
+}
+
+/** A reply has a result, which is a map, or an error. */
+function checkOutcome({ result, error }: Record<string, unknown>): Problem | undefined {
+  if (error !== undefined) return checkError(error);
+  return isRecord(result) ? undefined : { field: "result", message: "must be a map" };
+}
+
+function checkError(error: unknown): Problem | undefined {
+  if (!isRecord(error)) return { field: "error", message: "must be a map" };
+  return checkText("error.code", error.code) ?? checkText("error.message", error.message);
+}
+
+function checkServerLimits(serverLimits: unknown): Problem | undefined {
+  if (!isRecord(serverLimits)) return { field: "limits", message: "must be a map" };
+  return (
+    checkInteger("limits.sessionTtlMs", serverLimits.sessionTtlMs, 0, MAX) ??
+    checkInteger("limits.pingMs", serverLimits.pingMs, 1, 2 ** 31 - 1) ??
+    checkInteger("limits.frameBytes", serverLimits.frameBytes, 1, MAX) ??
+    checkInteger("limits.windowBytes", serverLimits.windowBytes, 1, MAX)
+  );
 }
 
 function checkEvent(event: unknown): Problem | undefined {

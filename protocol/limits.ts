@@ -48,6 +48,8 @@ export const limits = {
   frameBytes: 16 * 1024 * 1024,
   /** Nesting of a message: the deepest legal one has 5 levels. */
   messageDepth: 16,
+  /** Values of a message, keys included: a read reply of 50,000 chunks has 450,000. */
+  messageValues: 524_288,
   /** From the opened connection to its hello: a port scanner holds nothing for longer. */
   handshakeMs: 5_000,
   /** A silent connection is asked for a sign of life this often, and is dead when two in a row stay unanswered. */

@@ -15,7 +15,7 @@ import type {
 /** Version of the protocol. A peer of another major version is refused. */
 export const PROTOCOL_VERSION = 1;
 
-/** Name offered in Sec-WebSocket-Protocol; a client that offers none speaks the Codex dialect. */
+/** Name that a client must offer in Sec-WebSocket-Protocol. */
 export const SUBPROTOCOL = "execwire.v1";
 
 /** One life of one process. A call that names another life than the present one is refused. */
@@ -33,8 +33,9 @@ export interface Methods {
   };
   "process/attach": { params: { processId: string }; result: { process: ProcessInfo } };
   "process/list": { params: Record<never, never>; result: { processes: readonly ProcessInfo[] } };
+  /** `acked`: how far a lossless reader has read what it already got; default `afterSeq`. */
   "process/subscribe": {
-    params: ProcessAddress & { afterSeq: Seq; delivery: DeliveryMode };
+    params: ProcessAddress & { afterSeq: Seq; delivery: DeliveryMode; acked?: Seq };
     result: { channel: number };
   };
   "process/unsubscribe": { params: ProcessAddress; result: Record<never, never> };
@@ -126,6 +127,8 @@ export interface WelcomeMessage {
     readonly sessionTtlMs: number;
     readonly pingMs: number;
     readonly frameBytes: number;
+    /** Output sent ahead of the acknowledgement of a lossless subscriber. */
+    readonly windowBytes: number;
   };
 }
 

@@ -43,6 +43,7 @@ const FINAL: ReadonlyMap<number, { readonly code: ExecwireError["code"]; readonl
   [CLOSE.unauthorized, { code: "UNAUTHORIZED", reason: "unauthorized" }],
   [CLOSE.version, { code: "VERSION_UNSUPPORTED", reason: "version" }],
   [CLOSE.sessionUnknown, { code: "SESSION_UNKNOWN", reason: "session-unknown" }],
+  [CLOSE.goingAway, { code: "CONNECTION_LOST", reason: "server-stopped" }],
   [CLOSE.superseded, { code: "CONNECTION_LOST", reason: "superseded" }],
   [CLOSE.protocol, { code: "PROTOCOL_VIOLATION", reason: "protocol" }],
   [CLOSE.tooBig, { code: "PROTOCOL_VIOLATION", reason: "too-big" }],
@@ -57,6 +58,9 @@ export class Link {
   readonly #state = new BehaviorSubject<LinkState>("connecting");
   #settleReady!: { resolve(): void; reject(error: unknown): void };
   #transport: Transport | undefined;
+  /** Greeted by the server, so that messages may be sent. */
+  #isOpen = false;
+  #serverLimits: WelcomeMessage["limits"] | undefined;
   #session: Pick<WelcomeMessage, "sessionId" | "secret"> | undefined;
   #pauses = backoff(0, 0);
   #timer: Cancel | undefined;
@@ -76,9 +80,29 @@ export class Link {
     return this.#state.value;
   }
 
-  /** Sends now, or not at all: what must arrive is sent again by its owner when the link is back. */
+  /** What the server sends ahead of an acknowledgement. */
+  get windowBytes(): number {
+    return this.#serverLimits?.windowBytes ?? this.#options.limits.windowBytes;
+  }
+
+  /** Whether what is sent goes out now. */
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /**
+   * Sends now, or not at all: what must arrive is sent again by its owner when the link is back. Throws LIMIT_EXCEEDED for a
+   * message that no frame can carry.
+   */
   send(message: ClientMessage): void {
-    if (this.state === "connected") this.#transport?.send(encode(message));
+    if (!this.#isOpen) return;
+    const frame = encode(message);
+    const max = this.#serverLimits?.frameBytes ?? this.#options.limits.frameBytes;
+    if (frame.length > max) {
+      const text = `a message of ${frame.length} bytes exceeds the server's ${max}; send less at a time`;
+      throw new ExecwireError("LIMIT_EXCEEDED", text, { data: { limit: "frameBytes" } });
+    }
+    this.#transport?.send(frame);
   }
 
   /** Ends the connection for good. */
@@ -97,7 +121,7 @@ export class Link {
 
   async #connect(): Promise<void> {
     try {
-      const transport = await this.#options.open();
+      const transport = await this.#openInTime();
       if (this.state === "closed") return transport.terminate();
       this.#transport = transport;
       // A socket that opens and then says nothing is no better than one that does not open.
@@ -120,6 +144,29 @@ export class Link {
         lost("unreachable", `cannot connect: ${error instanceof Error ? error.message : String(error)}`, error),
       );
     }
+  }
+
+  /** Whoever accepts and then is silent must not use up the time there is to come back. */
+  #openInTime(): Promise<Transport> {
+    const { open, clock, limits } = this.#options;
+    return new Promise((resolve, reject) => {
+      let late = false;
+      const cancel = clock.after(limits.handshakeMs, () => {
+        late = true;
+        reject(new Error(`no answer within ${limits.handshakeMs} ms`));
+      });
+      open().then(
+        (transport) => {
+          cancel();
+          if (late) transport.terminate();
+          else resolve(transport);
+        },
+        (error) => {
+          cancel();
+          reject(error);
+        },
+      );
+    });
   }
 
   #receive(transport: Transport, frame: Uint8Array): void {
@@ -148,15 +195,19 @@ export class Link {
     this.#deadline?.();
     this.#deadline = undefined;
     this.#session = { sessionId, secret };
-    this.#become("connected");
+    this.#serverLimits = limits;
     this.#armPing(limits.pingMs);
-    this.#settleReady.resolve();
+    // What waited goes first: whoever hears of the state may call at once.
+    this.#isOpen = true;
     this.#options.onConnected();
+    this.#become("connected");
+    this.#settleReady.resolve();
   }
 
   #lost(transport: Transport, code: number, reason: string): void {
     if (transport !== this.#transport || this.state === "closed") return;
     this.#transport = undefined;
+    this.#isOpen = false;
     this.#timer?.();
     const final = FINAL.get(code);
     if (final) {
@@ -205,6 +256,7 @@ export class Link {
   #giveUp(reason: ExecwireError): void {
     if (this.state === "closed") return;
     this.#transport = undefined;
+    this.#isOpen = false;
     this.#timer?.();
     this.#deadline?.();
     this.#become("closed");

@@ -11,6 +11,7 @@ import { Link } from "./link.ts";
 import { RemoteLog } from "./remote-log.ts";
 import { RemotePort } from "./remote-port.ts";
 import { Requests } from "./requests.ts";
+import { newUuid } from "./uuid.ts";
 
 /** How to be a client. */
 export interface ClientOptions {
@@ -60,7 +61,7 @@ export class RemoteBackend implements Backend {
     });
   }
 
-  start(spec: ProcessSpec, { incarnation = crypto.randomUUID() }: StartOptions = {}): Promise<Process> {
+  start(spec: ProcessSpec, { incarnation = newUuid() }: StartOptions = {}): Promise<Process> {
     const connection = this.#connections;
     return new Promise((resolve, reject) => {
       const params = { spec, incarnation, subscribe: "lossless" } as const;
@@ -68,8 +69,9 @@ export class RemoteBackend implements Backend {
         // In the turn of the reply: the first events may follow in the same one.
         onResult: ({ process, channel }) => {
           const log = this.#logOf(process, "lossless");
-          // On another connection than the one that asked, the subscription is gone; the first reader subscribes anew.
+          // On another connection than the one that asked, the subscription is gone.
           if (channel !== undefined && connection === this.#connections) log.follow(channel);
+          else log.replica.subscribe();
           resolve(this.#processOf(log, "lossless"));
         },
         onError: reject,
@@ -109,15 +111,18 @@ export class RemoteBackend implements Backend {
   /** The one log of a process, however many handles there are: the server sends its events once. */
   #logOf(info: ProcessInfo, delivery: DeliveryMode): RemoteLog {
     const known = this.#logs.get(info.incarnation);
-    if (known) {
+    // One that failed is of no use to anybody who comes later.
+    if (known && !known.replica.failure) {
       known.info = info;
       return known;
     }
-    const { retainedBytes, windowBytes } = this.#limits;
+    const { retainedBytes, retainedEvents } = this.#limits;
+    const { windowBytes } = this.link;
     const remember = (channel: number) => this.#channels.set(channel, log);
     const log = new RemoteLog(info, this.link, this.#requests, remember, {
       delivery,
       retainedBytes,
+      retainedEvents,
       windowBytes,
       clock: this.#clock,
     });
@@ -139,6 +144,18 @@ export class RemoteBackend implements Backend {
     if (this.#watching) return;
     this.#watching = true;
     this.#requests.call("changes/watch", {}).catch(() => undefined);
+  }
+
+  /** What changed while there was no connection is told by how things stand now. */
+  #watchAgain(): void {
+    this.#requests.call("changes/watch", {}).catch(() => undefined);
+    if (this.#connections === 1) return;
+    this.list().then(
+      (processes) => {
+        for (const process of processes) this.#onChange(process);
+      },
+      () => undefined,
+    );
   }
 
   #receive(message: ServerMessage): void {
@@ -189,13 +206,14 @@ export class RemoteBackend implements Backend {
     this.#connections += 1;
     // Channel numbers are the server's, and the same on every connection to it; subscriptions are not.
     this.#requests.sendAgain();
-    if (this.#watching) this.#requests.call("changes/watch", {}).catch(() => undefined);
+    if (this.#watching) this.#watchAgain();
     for (const log of this.#logs.values()) log.resume();
   }
 
   #onClosed(reason: ExecwireError): void {
     this.#requests.fail(reason);
     for (const log of this.#logs.values()) log.replica.fail(reason);
-    this.#changes.complete();
+    if (reason.code === "CLOSED") this.#changes.complete();
+    else this.#changes.error(reason);
   }
 }

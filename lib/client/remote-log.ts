@@ -29,7 +29,7 @@ export class RemoteLog {
     this.#onChannel = onChannel;
     this.replica = new Replica(
       {
-        subscribe: (afterSeq, delivery) => this.#subscribe(afterSeq, delivery),
+        subscribe: (afterSeq, delivery, acked) => this.#subscribe(afterSeq, delivery, acked),
         unsubscribe: () => this.#unsubscribe(),
         ack: (seq) => this.#ack(seq),
       },
@@ -75,14 +75,14 @@ export class RemoteLog {
     this.#onChannel(channel);
   }
 
-  #subscribe(afterSeq: Seq, delivery: DeliveryMode): void {
+  #subscribe(afterSeq: Seq, delivery: DeliveryMode, acked: Seq): void {
     this.#round += 1;
     const round = this.#round;
     // Belongs to this connection: on a new one `resume` asks anew, from the head of that moment.
-    if (this.#link.state !== "connected") return;
+    if (!this.#link.isOpen) return;
     this.#requests.request(
       "process/subscribe",
-      { ...this.#address, afterSeq, delivery },
+      { ...this.#address, afterSeq, delivery, acked },
       {
         onResult: ({ channel }) => {
           if (round !== this.#round) return;
@@ -99,7 +99,7 @@ export class RemoteLog {
 
   #unsubscribe(): void {
     this.#round += 1;
-    if (this.#link.state !== "connected") return;
+    if (!this.#link.isOpen) return;
     const ignore = () => undefined;
     this.#requests.request(
       "process/unsubscribe",

@@ -1,15 +1,8 @@
 // The port of a remote process: each call is a request, with the same answers and errors as a local one.
-import type {
-  MethodName,
-  Methods,
-  ProcessAddress,
-  ReadOptions,
-  SignalName,
-  TerminalSize,
-} from "../../protocol/index.ts";
+import type { MethodName, Methods, ProcessAddress, SignalName, TerminalSize } from "../../protocol/index.ts";
 import { checkWriteId } from "../../protocol/index.ts";
 import { refuse } from "../errors.ts";
-import type { ProcessPort, SignalOptions, TerminateOptions, WriteOptions } from "../process/port.ts";
+import type { ProcessPort, ReadCallOptions, SignalOptions, TerminateOptions, WriteOptions } from "../process/port.ts";
 import type { Requests } from "./requests.ts";
 
 /** Commands to a process at the other end of a link. Calls made while it recovers wait for it. */
@@ -22,8 +15,16 @@ export class RemotePort implements ProcessPort {
     this.#address = { processId, incarnation };
   }
 
-  read(options: ReadOptions = {}) {
-    return this.#call("process/read", options);
+  async read({ signal, ...options }: ReadCallOptions = {}) {
+    signal?.throwIfAborted();
+    const answer = this.#call("process/read", options);
+    if (!signal) return answer;
+    // The server goes on to wait, for nobody: its answer is thrown away.
+    return new Promise<Awaited<typeof answer>>((resolve, reject) => {
+      const abort = () => reject(signal.reason);
+      signal.addEventListener("abort", abort, { once: true });
+      answer.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+    });
   }
 
   async write(chunk: Uint8Array | string, { writeId }: WriteOptions = {}) {

@@ -64,7 +64,12 @@ export class Requests {
     };
     this.#arrived = [];
     this.#pending.set(message.id, { message, answer: answer as Answer<never>, again });
-    this.#send(message);
+    try {
+      this.#send(message);
+    } catch (error) {
+      this.#pending.delete(message.id);
+      answer.onError(error as ExecwireError);
+    }
   }
 
   /** A reply came; one that nobody waits for was answered twice. */
@@ -79,10 +84,18 @@ export class Requests {
 
   /** On a new connection: everything that was not answered, in the order of the calls. */
   sendAgain(): void {
-    for (const [id, { message, again }] of this.#pending) {
-      // The hello told the server what is pending, which acknowledges all else.
-      if (again) this.#send({ ...message, acked: [] });
-      else this.#pending.delete(id);
+    for (const [id, { message, answer, again }] of this.#pending) {
+      if (!again) {
+        this.#pending.delete(id);
+        continue;
+      }
+      try {
+        // The hello told the server what is pending, which acknowledges all else.
+        this.#send({ ...message, acked: [] });
+      } catch (error) {
+        this.#pending.delete(id);
+        answer.onError(error as ExecwireError);
+      }
     }
   }
 

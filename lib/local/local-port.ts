@@ -4,7 +4,6 @@ import {
   checkSize,
   checkWriteId,
   limits,
-  type ReadOptions,
   type ReadResult,
   type SignalName,
   type TerminalSize,
@@ -13,7 +12,7 @@ import {
 import type { Clock } from "../clock.ts";
 import { ExecwireError, refuse } from "../errors.ts";
 import { read } from "../log/read.ts";
-import type { ProcessPort, SignalOptions, TerminateOptions, WriteOptions } from "../process/port.ts";
+import type { ProcessPort, ReadCallOptions, SignalOptions, TerminateOptions, WriteOptions } from "../process/port.ts";
 import { signalNumber } from "../spawn/signals.ts";
 import type { Message, Reply } from "./message.ts";
 import type { ProcessActor } from "./process-actor.ts";
@@ -36,7 +35,7 @@ export class LocalPort implements ProcessPort {
     this.#graceMs = graceMs;
   }
 
-  async read(options: ReadOptions = {}): Promise<ReadResult> {
+  async read(options: ReadCallOptions = {}): Promise<ReadResult> {
     refuse(checkInteger("afterSeq", options.afterSeq ?? 0, 0, Number.MAX_SAFE_INTEGER));
     refuse(checkInteger("maxBytes", options.maxBytes ?? 0, 0, Number.MAX_SAFE_INTEGER));
     refuse(checkInteger("waitMs", options.waitMs ?? 0, 0, limits.readWaitMs));

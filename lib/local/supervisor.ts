@@ -52,6 +52,9 @@ export class Supervisor implements Backend {
   readonly changes$: GuardedObservable<ProcessInfo>;
   readonly #changes = new Subject<ProcessInfo>();
   readonly #actors = new Map<string, ProcessActor>();
+  /** Those that are not closed. */
+  readonly #live = new Set<ProcessActor>();
+  readonly #incarnations = new Set<string>();
   /** Those that still hold a child, or may get one; a removed process can be among them. */
   readonly #unreleased = new Set<ProcessActor>();
   readonly #limits: Limits;
@@ -93,6 +96,8 @@ export class Supervisor implements Backend {
       this.#admit(processId, incarnation);
       actor = this.#createActor(processId, incarnation, spec);
       this.#actors.set(processId, actor);
+      this.#incarnations.add(incarnation);
+      this.#live.add(actor);
       this.#unreleased.add(actor);
       const added = actor;
       void actor.released.then(() => this.#unreleased.delete(added));
@@ -130,10 +135,10 @@ export class Supervisor implements Backend {
         `process ${processId} already exists; an id is free again once its process was removed`,
       );
     }
-    if ([...this.#actors.values()].some((actor) => actor.info.incarnation === incarnation)) {
+    if (this.#incarnations.has(incarnation)) {
       refuse({ field: "incarnation", message: `${incarnation} is the life of another process` });
     }
-    const live = [...this.#actors.values()].filter((actor) => actor.state !== "closed").length;
+    const live = this.#live.size;
     if (live >= this.#limits.liveProcesses) {
       throw new ExecwireError(
         "LIMIT_EXCEEDED",
@@ -181,8 +186,12 @@ export class Supervisor implements Backend {
   }
 
   #onChange(actor: ProcessActor, info: ProcessInfo): void {
+    if (info.state === "closed" || info.state === "removed") this.#live.delete(actor);
     if (info.state === "closed") this.#retention.keep(actor);
-    if (info.state === "removed" && this.#actors.get(info.processId) === actor) this.#actors.delete(info.processId);
+    if (info.state === "removed") {
+      this.#incarnations.delete(info.incarnation);
+      if (this.#actors.get(info.processId) === actor) this.#actors.delete(info.processId);
+    }
     this.#changes.next(info);
   }
 

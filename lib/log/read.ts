@@ -10,16 +10,30 @@ import type { LogView } from "./log-view.ts";
  * the next of these, or when `waitMs` is over. Returns at least one whole chunk whatever `maxBytes` says. Rejects with
  * the log's failure.
  */
-export function read(view: LogView, options: ReadOptions = {}, clock: Clock = systemClock): Promise<ReadResult> {
+export function read(
+  view: LogView,
+  options: ReadOptions & { readonly signal?: AbortSignal } = {},
+  clock: Clock = systemClock,
+): Promise<ReadResult> {
+  const { signal } = options;
   return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
     let expired = !options.waitMs;
     const attempt = () => {
       const result = collect(view, options);
       if (!expired && !view.failure && !isWorthAnswering(result, options.afterSeq ?? 0)) return;
-      cancel();
-      stop();
+      end();
       if (view.failure && result.chunks.length === 0) reject(view.failure);
       else resolve(result);
+    };
+    const end = () => {
+      cancel();
+      stop();
+      signal?.removeEventListener("abort", abort);
+    };
+    const abort = () => {
+      end();
+      reject(signal?.reason);
     };
     const expire = () => {
       expired = true;
@@ -27,6 +41,7 @@ export function read(view: LogView, options: ReadOptions = {}, clock: Clock = sy
     };
     const stop = view.onAppend(attempt);
     const cancel = expired ? () => undefined : clock.after(options.waitMs ?? 0, expire);
+    signal?.addEventListener("abort", abort);
     attempt();
   });
 }

@@ -4,7 +4,9 @@
 // Invariants
 // 1. What it holds is consecutive: an event or a gap follows the seq before it; what was seen is dropped, a hole is refused.
 // 2. An event is never invented: it came from the source with its seq.
-// 3. What a local reader wants and this does not hold, but the source may, is `loading`: the replica begins anew from there.
+// 3. A reader that begins at the beginning, after this has let go of it, may still find it at the source: the answer is `loading`
+//    and the replica begins anew. For a reader in the middle what was let go of is a gap: fetching it again for each slow
+//    reader of a fast process would move more than it saves.
 // 4. Nothing that a hold has not read is evicted: the source sends no more than a window ahead of the acknowledgement.
 import type { Delivery, DeliveryMode, ExitedEvent, GapNotice, ProcessEvent, Seq } from "../../protocol/index.ts";
 import { limits } from "../../protocol/index.ts";
@@ -14,8 +16,8 @@ import type { Hold, LogView } from "./log-view.ts";
 
 /** Where the events come from. */
 export interface ReplicaSource {
-  /** Send what follows `afterSeq`, from now on; answered by a call of `began`. Replaces an earlier subscription. */
-  subscribe(afterSeq: Seq, delivery: DeliveryMode): void;
+  /** Send what follows `afterSeq`, from now on; answered by a call of `began`. Replaces an earlier one. Read is up to `acked`. */
+  subscribe(afterSeq: Seq, delivery: DeliveryMode, acked: Seq): void;
   /** Send nothing any more. */
   unsubscribe(): void;
   /** Everything up to `seq` was taken; only of interest to a lossless subscription. */
@@ -26,12 +28,15 @@ export interface ReplicaSource {
 export interface ReplicaOptions {
   readonly delivery: DeliveryMode;
   readonly retainedBytes?: number;
+  readonly retainedEvents?: number;
   readonly windowBytes?: number;
   readonly clock?: Clock;
 }
 
 /** What was read is acknowledged after this time at the latest: the source may retain less than our window. */
 const ACK_MS = 5;
+/** A reader that asks or renews without moving is said to be alive this often; far below the lease of a pause. */
+const ALIVE_MS = 10_000;
 
 interface Item {
   readonly delivery: Delivery;
@@ -47,6 +52,7 @@ type ReplicaState = "idle" | "asked" | "live";
 export class Replica implements LogView {
   readonly #source: ReplicaSource;
   readonly #maxBytes: number;
+  readonly #maxEvents: number;
   readonly #windowBytes: number;
   readonly #clock: Clock;
   readonly #wakes = new Set<() => void>();
@@ -54,14 +60,18 @@ export class Replica implements LogView {
   #delivery: DeliveryMode;
   #state: ReplicaState = "idle";
   #items: Item[] = [];
-  /** The subscription began after this seq: what lies before it was never here. */
-  #base: Seq = 0;
+  /** This has let go of events that the source may still have. */
+  #hasEvicted = false;
+  /** It was asked for again, and nobody has looked yet. */
+  #beganAnew = false;
   #head: Seq = 0;
   #offset = 0;
   #evictedOffset = 0;
   /** False once bytes were lost whose number nobody knows, or when the beginning was not at 0. */
   #offsetsAreTotal = true;
+  #ackedSeq: Seq = 0;
   #ackedOffset = 0;
+  #ackedAt = 0;
   #ackTimer: Cancel | undefined;
   #exited: ExitedEvent | undefined;
   #closed = false;
@@ -71,6 +81,7 @@ export class Replica implements LogView {
     this.#source = source;
     this.#delivery = options.delivery;
     this.#maxBytes = options.retainedBytes ?? limits.retainedBytes;
+    this.#maxEvents = options.retainedEvents ?? limits.retainedEvents;
     this.#windowBytes = options.windowBytes ?? limits.windowBytes;
     this.#clock = options.clock ?? systemClock;
   }
@@ -104,9 +115,9 @@ export class Replica implements LogView {
     const seq = afterSeq + 1;
     const first = this.firstSeq;
     if (seq < first && this.#exited?.seq === seq) return this.#exited;
-    if (seq <= this.#base) return this.#beginAnew(afterSeq);
     if (seq > this.#head) return undefined;
     if (seq < first) {
+      if (afterSeq === 0 && this.#mayBeginAnew()) return this.#beginAnew();
       const exitSeq = this.#exited?.seq ?? 0;
       return gap(seq, exitSeq > seq && exitSeq < first ? exitSeq - 1 : first - 1);
     }
@@ -129,7 +140,7 @@ export class Replica implements LogView {
     if (this.#state === "idle" && !this.#closed && !this.#failure) this.subscribe();
     return () => {
       this.#wakes.delete(entry);
-      if (this.#wakes.size === 0 && this.#holds.size === 0) this.#rest();
+      this.#restIfUnread();
     };
   }
 
@@ -142,7 +153,9 @@ export class Replica implements LogView {
     return {
       renew: () => this.#acknowledge(),
       release: () => {
-        if (this.#holds.delete(position)) this.#acknowledge();
+        if (!this.#holds.delete(position)) return;
+        this.#acknowledge();
+        this.#restIfUnread();
       },
     };
   }
@@ -150,18 +163,21 @@ export class Replica implements LogView {
   /** The source sends from the beginning already. */
   follow(): void {
     this.#state = "live";
+    this.#ackedAt = this.#clock.now();
   }
 
   /** Asks for what follows the head; also after a reconnect. */
   subscribe(): void {
     this.#state = "asked";
-    this.#source.subscribe(this.#head, this.#delivery);
+    this.#ackedSeq = Math.min(this.#floor(), this.#head);
+    this.#source.subscribe(this.#head, this.#delivery, this.#ackedSeq);
   }
 
   /** The source answered: what comes from here on belongs to the last subscription. */
   began(): void {
     if (this.#state === "asked") this.#state = "live";
-    this.#ackedOffset = this.#offset;
+    this.#ackedOffset = this.#offsetAt(this.#ackedSeq);
+    this.#ackedAt = this.#clock.now();
   }
 
   /** The exit is known before it is this reader's turn to read it. */
@@ -186,7 +202,7 @@ export class Replica implements LogView {
     }
     if (delivery.type === "exited") this.#exited = delivery;
     if (delivery.type === "closed") this.#closed = true;
-    this.#items.push({ delivery: Object.freeze(delivery), firstSeq, offset: this.#offset });
+    this.#items.push({ delivery: Object.freeze(compact(delivery)), firstSeq, offset: this.#offset });
     this.#evict();
     this.#acknowledge();
     for (const wake of this.#wakes) wake();
@@ -201,16 +217,27 @@ export class Replica implements LogView {
   }
 
   /** Invariant 3. A reader further on waits until the events come past it again. */
-  #beginAnew(afterSeq: Seq): "loading" {
+  #mayBeginAnew(): boolean {
+    // Not twice for one reader: a fast process pushes the beginning out again before a slow reader has looked.
+    const may = this.#hasEvicted && this.#state === "live" && !this.#closed && !this.#beganAnew;
+    this.#beganAnew = false;
+    return may;
+  }
+
+  #beginAnew(): "loading" {
+    this.#beganAnew = true;
     this.#items = [];
-    this.#base = afterSeq;
-    this.#head = afterSeq;
+    this.#head = 0;
     this.#offset = 0;
     this.#evictedOffset = 0;
-    this.#offsetsAreTotal = afterSeq === 0;
-    this.#closed = false;
+    this.#hasEvicted = false;
+    this.#offsetsAreTotal = true;
     this.subscribe();
     return "loading";
+  }
+
+  #restIfUnread(): void {
+    if (this.#wakes.size === 0 && this.#holds.size === 0) this.#rest();
   }
 
   #rest(): void {
@@ -221,14 +248,18 @@ export class Replica implements LogView {
   #evict(): void {
     const floor = this.#floor();
     let count = 0;
-    while (this.#offset - this.#evictedOffset > this.#maxBytes && count < this.#items.length - 1) {
+    const isOver = () =>
+      this.#offset - this.#evictedOffset > this.#maxBytes || this.#items.length - count > this.#maxEvents;
+    while (isOver() && count < this.#items.length - 1) {
       const item = this.#items[count] as Item;
       if (seqAfter(item.delivery) > floor) break;
       this.#evictedOffset = item.offset;
       count += 1;
     }
     // Many at once: shifting one by one would move the whole array each time.
-    if (count > 0) this.#items.splice(0, count);
+    if (count === 0) return;
+    this.#items.splice(0, count);
+    this.#hasEvicted = true;
   }
 
   /** Tells the source how far everyone has read, in steps that keep the window open. */
@@ -236,16 +267,24 @@ export class Replica implements LogView {
     if (now) this.#ackTimer = undefined;
     if (this.#delivery !== "lossless" || this.#state !== "live") return;
     const floor = Math.min(this.#floor(), this.#head);
-    const offset = this.#find(floor)?.offset ?? this.#evictedOffset;
-    if (offset === this.#ackedOffset) return;
-    if (offset - this.#ackedOffset < this.#windowBytes / 4) {
+    const offset = this.#offsetAt(floor);
+    const at = this.#clock.now();
+    // Said again now and then: a reader that is slow but alive keeps its hold.
+    if (offset === this.#ackedOffset && at - this.#ackedAt < ALIVE_MS) return;
+    if (offset !== this.#ackedOffset && offset - this.#ackedOffset < this.#windowBytes / 4) {
       this.#ackTimer ??= this.#clock.after(ACK_MS, () => this.#acknowledge(true), { background: true });
       if (!now) return;
     }
     this.#ackTimer?.();
     this.#ackTimer = undefined;
     this.#ackedOffset = offset;
+    this.#ackedAt = at;
+    this.#ackedSeq = floor;
     this.#source.ack(floor);
+  }
+
+  #offsetAt(seq: Seq): number {
+    return this.#find(seq)?.offset ?? this.#evictedOffset;
   }
 
   #floor(): Seq {
@@ -266,6 +305,12 @@ export class Replica implements LogView {
     const item = this.#items[low];
     return item && item.firstSeq <= seq && seqAfter(item.delivery) >= seq ? item : undefined;
   }
+}
+
+/** A chunk is a view of its frame: a small one must not keep a large frame in memory. */
+function compact<D extends ProcessEvent | GapNotice>(delivery: D): D {
+  if (delivery.type !== "output" || delivery.chunk.length * 2 > delivery.chunk.buffer.byteLength) return delivery;
+  return { ...delivery, chunk: new Uint8Array(delivery.chunk) };
 }
 
 function seqAfter(delivery: Delivery): Seq {

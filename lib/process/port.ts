@@ -29,10 +29,16 @@ export interface TerminateOptions {
   readonly scope?: KillScope;
 }
 
+/** Arguments of a read, as a call takes them. */
+export interface ReadCallOptions extends ReadOptions {
+  /** Ends the wait: the read then rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
+}
+
 /** The commands of one process. */
 export interface ProcessPort {
   /** Long-poll read; see `ReadOptions`. Rejects with PROCESS_UNKNOWN or PROCESS_STARTING. */
-  read(options?: ReadOptions): Promise<ReadResult>;
+  read(options?: ReadCallOptions): Promise<ReadResult>;
   /**
    * Queues bytes for stdin. `accepted` is said once they are in the queue, which waits for room while it is full; writes
    * keep their order. Rejects with INVALID_PARAMS (empty id) or WRITE_ID_CONFLICT; never with EPIPE.

@@ -10,7 +10,6 @@ import type {
   GapNotice,
   OutputEvent,
   ProcessInfo,
-  ReadOptions,
   Seq,
   SignalName,
   TerminalSize,
@@ -20,7 +19,7 @@ import type { ReportError } from "../log/guarded-observable.ts";
 import { DeliveryIterator } from "../log/iterate.ts";
 import type { LogView } from "../log/log-view.ts";
 import { observe } from "../log/observe.ts";
-import type { ProcessPort, SignalOptions, TerminateOptions, WriteOptions } from "./port.ts";
+import type { ProcessPort, ReadCallOptions, SignalOptions, TerminateOptions, WriteOptions } from "./port.ts";
 
 /** Where to begin reading. */
 export interface EventsOptions {
@@ -97,7 +96,7 @@ export class Process implements ProcessPort {
     return this.iterate();
   }
 
-  read(options?: ReadOptions) {
+  read(options?: ReadCallOptions) {
     return this.#parts.port.read(options);
   }
 

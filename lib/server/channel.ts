@@ -4,34 +4,56 @@
 // 1. A frame contains nothing that belongs to one viewer.
 // 2. An event in the live window is encoded at most once.
 // 3. Gaps differ by viewer and are encoded on the spot.
-import { encodeEvent, type ProcessEvent } from "../../protocol/index.ts";
+import { encodeEvent, type ProcessEvent, type Seq } from "../../protocol/index.ts";
 import type { Process } from "../process/process.ts";
 
-/** Frames kept: what viewers who are up to date ask for one after another, in the same turn or a few later. */
-const LIVE_FRAMES = 64;
+/** Frames kept, in bytes: what viewers who are up to date ask for one after another, in the same turn or a few later. */
+const LIVE_BYTES = 256 * 1024;
+/** A viewer further behind than this many events is catching up. */
+const MAX_BEHIND = 64;
 
 /** One process, shared by its viewers. */
 export class Channel {
   readonly id: number;
   readonly process: Process;
+  /** Sessions that hold a position in it. */
+  readonly holders = new Set<{ release(channel: Channel): void }>();
   /** The session that ends it when it ends itself. */
   owner: { readonly owned: Set<Channel> } | undefined;
-  /** Slot `seq % LIVE_FRAMES`. */
-  readonly #frames: { readonly seq: number; readonly frame: Uint8Array }[] = [];
+  readonly #frames = new Map<Seq, Uint8Array>();
+  #frameBytes = 0;
+  #viewers = 0;
 
   constructor(id: number, process: Process) {
     this.id = id;
     this.process = process;
   }
 
+  /** Subscriptions of this process. */
+  get viewers(): number {
+    return this.#viewers;
+  }
+
+  set viewers(count: number) {
+    this.#viewers = count;
+    if (count < 2) this.#forget();
+  }
+
   /** The frame of an event, the same object for every viewer that asks in time. */
   frameOf(event: ProcessEvent): Uint8Array {
-    const slot = event.seq % LIVE_FRAMES;
-    const known = this.#frames[slot];
-    if (known?.seq === event.seq) return known.frame;
+    const known = this.#frames.get(event.seq);
+    if (known) return known;
     const frame = encodeEvent(this.id, event);
-    // A viewer that catches up must not displace what the live ones share.
-    if (event.seq > (known?.seq ?? 0)) this.#frames[slot] = { seq: event.seq, frame };
+    // Nobody to share it with, or a viewer that catches up and must not displace what the live ones share.
+    if (this.#viewers < 2 || event.seq <= this.process.log.headSeq - MAX_BEHIND) return frame;
+    if (this.#frameBytes + frame.length > LIVE_BYTES) this.#forget();
+    this.#frames.set(event.seq, frame);
+    this.#frameBytes += frame.length;
     return frame;
+  }
+
+  #forget(): void {
+    this.#frames.clear();
+    this.#frameBytes = 0;
   }
 }

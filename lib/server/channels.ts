@@ -38,7 +38,12 @@ export class Channels {
 
   /** The process of an id in this very life. Rejects with PROCESS_UNKNOWN for another one. */
   async at({ processId, incarnation }: ProcessAddress): Promise<Channel> {
-    const channel = await this.find(processId);
+    let channel = await this.find(processId);
+    if (channel.process.incarnation !== incarnation) {
+      // What is remembered may be the life before: a relay does not hear of everything.
+      this.#found.delete(processId);
+      channel = await this.find(processId);
+    }
     if (channel.process.incarnation === incarnation) return channel;
     const message = `the life ${incarnation} of process ${processId} is over; another process has its id`;
     throw new ExecwireError("PROCESS_UNKNOWN", message, { data: { processId } });
@@ -49,6 +54,7 @@ export class Channels {
     const channel = this.#byIncarnation.get(incarnation);
     if (!channel) return;
     channel.owner?.owned.delete(channel);
+    for (const holder of channel.holders) holder.release(channel);
     this.#byIncarnation.delete(incarnation);
     this.#found.delete(processId);
   }

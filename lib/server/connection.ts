@@ -5,31 +5,22 @@
 import {
   type ClientMessage,
   checkClientMessage,
-  checkParams,
   decode,
   encode,
   type HelloMessage,
-  isMethod,
-  type MethodName,
-  type Methods,
   PROTOCOL_VERSION,
   type ProcessInfo,
-  type ReplyMessage,
-  type RequestMessage,
   type ServerMessage,
 } from "../../protocol/index.ts";
 import type { Cancel } from "../clock.ts";
-import { ExecwireError, refuse, toWireError } from "../errors.ts";
+import { ExecwireError } from "../errors.ts";
 import { CLOSE, type Transport } from "../transport/transport.ts";
 import { roleOf } from "./auth.ts";
 import { ChangeFeed } from "./change-feed.ts";
-import type { Channel } from "./channel.ts";
-import { type MethodContext, methods } from "./methods.ts";
+import { Dispatcher } from "./dispatcher.ts";
 import { Outbox } from "./outbox.ts";
 import type { ServerParts } from "./parts.ts";
 import type { Session, SessionConnection } from "./session.ts";
-import { tooManyRequests } from "./sessions.ts";
-import { Subscription } from "./subscription.ts";
 
 /** How a failed hello closes the connection. */
 const REFUSAL_CODES: Partial<Record<ExecwireError["code"], number>> = {
@@ -39,16 +30,19 @@ const REFUSAL_CODES: Partial<Record<ExecwireError["code"], number>> = {
   LIMIT_EXCEEDED: CLOSE.tryLater,
 };
 
+/** A hello at most: a token, a session and some thousand pending requests. */
+const HELLO_BYTES = 64 * 1024;
+
 /** Serves one transport. */
 export class Connection implements SessionConnection {
   readonly #parts: ServerParts;
   readonly #transport: Transport;
   readonly #outbox: Outbox;
   readonly #changes: ChangeFeed;
-  readonly #subscriptions = new Map<Channel, Subscription>();
   /** Token that came with the transport. */
   readonly #token: string | undefined;
   #session: Session | undefined;
+  #dispatcher: Dispatcher | undefined;
   #deadline: Cancel;
   #unansweredPings = 0;
   #over = false;
@@ -62,11 +56,12 @@ export class Connection implements SessionConnection {
       transport,
       limits,
       () => this.#pump(),
-      () => this.close(CLOSE.tryLater, "the connection is not read"),
+      // Who does not read would not read a goodbye either.
+      () => this.#drop(),
     );
     this.#changes = new ChangeFeed(this.#outbox);
     this.#deadline = clock.after(limits.handshakeMs, () => this.close(CLOSE.timeout, "no hello in time"));
-    transport.listen({ frame: (frame) => this.#receive(frame), closed: () => this.#end() });
+    transport.listen({ frame: (frame) => this.#receive(frame), closed: () => this.#finish() });
   }
 
   send(frame: Uint8Array): void {
@@ -80,7 +75,8 @@ export class Connection implements SessionConnection {
   /** Ends the connection; its session stays. */
   close(code: number, reason: string): void {
     if (this.#over) return;
-    this.#end();
+    this.#finish();
+    if (code >= CLOSE.protocol && code !== CLOSE.superseded) this.#parts.onRefused(code, reason);
     this.#transport.close(code, reason);
   }
 
@@ -92,9 +88,11 @@ export class Connection implements SessionConnection {
   #receive(frame: Uint8Array): void {
     if (this.#over) return;
     this.#unansweredPings = 0;
+    // A stranger's frame is not even looked at when it is larger than any hello.
+    if (!this.#session && frame.length > HELLO_BYTES) return this.close(CLOSE.tooBig, "a hello is smaller");
     const message = this.#parse(frame);
     if (!message) return;
-    if (!this.#session) {
+    if (!this.#dispatcher) {
       if (message.type === "hello") this.#greet(message);
       else this.close(CLOSE.protocol, "the first message must be hello");
       return;
@@ -103,15 +101,12 @@ export class Connection implements SessionConnection {
       case "hello":
         return this.close(CLOSE.protocol, "hello was said before");
       case "request":
-        return this.#onRequest(message, this.#session);
+        return this.#dispatcher.request(message);
       case "ack":
-        for (const [channel, subscription] of this.#subscriptions)
-          if (channel.id === message.channel) subscription.ack(message.seq);
-        return;
+        return this.#dispatcher.ack(message.channel, message.seq);
       case "ping":
         return this.#say({ type: "pong" });
       case "pong":
-        for (const subscription of this.#subscriptions.values()) subscription.renew();
         return;
     }
   }
@@ -121,7 +116,7 @@ export class Connection implements SessionConnection {
       const message = decode(frame);
       const problem = checkClientMessage(message);
       if (!problem) return message as ClientMessage;
-      this.close(CLOSE.protocol, `${problem.field} ${problem.message}`.slice(0, 120));
+      this.close(CLOSE.protocol, `${problem.field} ${problem.message}`);
     } catch {
       this.close(CLOSE.protocol, "the frame is not a message");
     }
@@ -141,15 +136,16 @@ export class Connection implements SessionConnection {
       if (!role) throw new ExecwireError("UNAUTHORIZED", "the token is missing or wrong");
       const session = resume ? sessions.resume(resume, role) : sessions.open(role);
       this.#session = session;
+      this.#dispatcher = new Dispatcher(this.#parts, session, this.#outbox, this.#changes);
       sessions.attach(session, this);
-      const { sessionTtlMs, pingMs, frameBytes } = limits;
+      const { sessionTtlMs, pingMs, frameBytes, windowBytes } = limits;
       this.#say({
         type: "welcome",
         version: PROTOCOL_VERSION,
         sessionId: session.id,
         secret: session.secret,
         resumed: resume !== undefined,
-        limits: { sessionTtlMs, pingMs, frameBytes },
+        limits: { sessionTtlMs, pingMs, frameBytes, windowBytes },
       });
       this.#armPing();
     } catch (error) {
@@ -158,75 +154,9 @@ export class Connection implements SessionConnection {
     }
   }
 
-  #onRequest(request: RequestMessage, session: Session): void {
-    session.forget(request.acked);
-    const { id, method } = request;
-    // Begun after the reply that announces them.
-    const announced: Subscription[] = [];
-    const perform = () => this.#perform(request, session, announced);
-    const begin = () => {
-      for (const subscription of announced) subscription.start();
-    };
-    if (isMethod(method) && methods[method].once) {
-      if (session.pending >= this.#parts.limits.requests) return this.#say(tooManyRequests(id));
-      return session.once(id, perform, begin);
-    }
-    void perform().then((reply) => {
-      this.#say(reply);
-      begin();
-    });
-  }
-
-  /** Never rejects: a refusal is a reply. */
-  async #perform(
-    { id, method, params }: RequestMessage,
-    session: Session,
-    announced: Subscription[],
-  ): Promise<ReplyMessage> {
-    try {
-      if (!isMethod(method)) refuse({ field: "method", message: `${String(method)} is not known to this server` });
-      refuse(checkParams(method, params));
-      if (session.role === "view" && !methods[method].view) {
-        throw new ExecwireError("FORBIDDEN", `a viewer may not call ${method}`);
-      }
-      return { type: "reply", id, result: await call(method, params, this.#contextOf(session, announced)) };
-    } catch (error) {
-      return { type: "reply", id, error: toWireError(error) };
-    }
-  }
-
-  #contextOf(session: Session, announced: Subscription[]): MethodContext {
-    const { backend, channels, closeSession } = this.#parts;
-    return {
-      backend,
-      channels,
-      session,
-      subscribe: (channel, afterSeq, delivery) => {
-        this.#unsubscribe(channel);
-        if (this.#over) return;
-        const { windowBytes } = this.#parts.limits;
-        const subscription = new Subscription(channel, this.#outbox, { afterSeq, delivery, windowBytes });
-        this.#subscriptions.set(channel, subscription);
-        announced.push(subscription);
-      },
-      unsubscribe: (channel) => this.#unsubscribe(channel),
-      watchChanges: () => this.#changes.open(),
-      closeSession: (graceMs) => {
-        // Who says goodbye reads no more: nothing may wait for it.
-        for (const channel of this.#subscriptions.keys()) this.#unsubscribe(channel);
-        return closeSession(session, graceMs);
-      },
-    };
-  }
-
-  #unsubscribe(channel: Channel): void {
-    this.#subscriptions.get(channel)?.end();
-    this.#subscriptions.delete(channel);
-  }
-
   #pump(): void {
     this.#changes.pump();
-    for (const subscription of this.#subscriptions.values()) subscription.pump();
+    this.#dispatcher?.pump();
   }
 
   /** Two silent intervals in a row, and nobody is there any more. */
@@ -246,7 +176,7 @@ export class Connection implements SessionConnection {
   }
 
   #drop(): void {
-    this.#end();
+    this.#finish();
     this.#transport.terminate();
   }
 
@@ -254,21 +184,12 @@ export class Connection implements SessionConnection {
     this.send(encode(message));
   }
 
-  #end(): void {
+  #finish(): void {
     if (this.#over) return;
     this.#over = true;
     this.#deadline();
-    for (const subscription of this.#subscriptions.values()) subscription.end();
-    this.#subscriptions.clear();
+    this.#dispatcher?.end();
     if (this.#session) this.#parts.sessions.detach(this.#session, this);
     this.#parts.onOver(this);
   }
-}
-
-function call<M extends MethodName>(
-  method: M,
-  params: RequestMessage["params"],
-  context: MethodContext,
-): Promise<Methods[M]["result"]> {
-  return methods[method].handle(params as Methods[M]["params"], context);
 }

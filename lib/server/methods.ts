@@ -12,8 +12,10 @@ export interface MethodContext {
   readonly backend: Backend;
   readonly channels: Channels;
   readonly session: Session;
+  /** Aborted when the connection of the request is over. */
+  readonly signal: AbortSignal;
   /** Replaces this connection's subscription of the channel; it sends nothing before the reply. */
-  subscribe(channel: Channel, afterSeq: Seq, delivery: DeliveryMode): void;
+  subscribe(channel: Channel, afterSeq: Seq, delivery: DeliveryMode, acked?: Seq): void;
   unsubscribe(channel: Channel): void;
   watchChanges(): void;
   /** Ends the session with what it started. */
@@ -66,9 +68,11 @@ export const methods: { readonly [M in MethodName]: Method<M> } = {
       const processId = spec.processId ?? incarnation;
       session.starting.add(processId);
       const channel = await channels.start(spec, incarnation).finally(() => session.starting.delete(processId));
-      if (spec.onDetach !== "keep") {
+      // The first owner stays: a start that was repeated by somebody else gives a look at the process, not the process.
+      if (spec.onDetach !== "keep" && !channel.owner) {
         channel.owner = session;
         session.owned.add(channel);
+        if (session.over) await endOrphan(channel);
       }
       if (!delivery) return { process: channel.process.info };
       subscribe(channel, 0, delivery);
@@ -84,9 +88,12 @@ export const methods: { readonly [M in MethodName]: Method<M> } = {
   "process/list": { ...look, handle: async (_params, { backend }) => ({ processes: await backend.list() }) },
   "process/subscribe": {
     ...look,
-    async handle(params, { channels, subscribe }) {
+    async handle(params, { channels, session, subscribe }) {
+      if (params.delivery === "lossless" && session.role === "view") {
+        throw new ExecwireError("FORBIDDEN", "a viewer may not hold a process back: subscribe with gap");
+      }
       const channel = await channels.at(params);
-      subscribe(channel, params.afterSeq, params.delivery);
+      subscribe(channel, params.afterSeq, params.delivery, params.acked);
       return { channel: channel.id };
     },
   },
@@ -99,7 +106,10 @@ export const methods: { readonly [M in MethodName]: Method<M> } = {
   },
   "process/read": {
     ...look,
-    handle: on((process, { afterSeq, maxBytes, waitMs }) => process.read(present({ afterSeq, maxBytes, waitMs }))),
+    async handle({ processId, incarnation, afterSeq, maxBytes, waitMs }, { channels, signal }) {
+      const { process } = await channels.at({ processId, incarnation });
+      return process.read(present({ afterSeq, maxBytes, waitMs, signal }));
+    },
   },
   "process/write": {
     ...change,
@@ -145,6 +155,12 @@ export const methods: { readonly [M in MethodName]: Method<M> } = {
     },
   },
 };
+
+/** Its session ended while it was being started. */
+async function endOrphan(channel: Channel): Promise<never> {
+  await channel.process.terminate({ scope: "tree" });
+  throw new ExecwireError("CLOSED", "the session ended while the process was being started; it is ended again");
+}
 
 /** The fields that are there. */
 function present<T extends object>(fields: { [K in keyof T]: T[K] | undefined }): Partial<T> {

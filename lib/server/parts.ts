@@ -17,6 +17,8 @@ export interface ServerParts {
   readonly clock: Clock;
   /** Ends a session with the processes it started. */
   closeSession(session: Session, graceMs: number | undefined): Promise<void>;
+  /** A connection was closed for what its peer did. */
+  onRefused(code: number, reason: string): void;
   /** A connection is over. */
   onOver(connection: SessionConnection): void;
 }

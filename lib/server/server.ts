@@ -2,7 +2,8 @@
 // backend can be served as well (a relay).
 import { type Limits, limits, SUBPROTOCOL } from "../../protocol/index.ts";
 import { type Clock, systemClock } from "../clock.ts";
-import { ExecwireError } from "../errors.ts";
+import { ExecwireError, refuse } from "../errors.ts";
+import { type ReportError, reportToConsole } from "../log/guarded-observable.ts";
 import type { Backend } from "../process/backend.ts";
 import type { Process } from "../process/process.ts";
 import { CLOSE, type Transport } from "../transport/transport.ts";
@@ -25,6 +26,10 @@ export interface ServeOptions {
   readonly allowedOrigins?: readonly string[];
   readonly limits?: Partial<Limits>;
   readonly clock?: Clock;
+  /** Told of failures that no client asked about, such as a process that cannot be ended. Default: the console. */
+  readonly onError?: ReportError;
+  /** Told of each connection that was refused or closed for what its peer did. */
+  readonly onRefused?: (code: number, reason: string) => void;
 }
 
 /** A running server. */
@@ -47,14 +52,16 @@ export async function serve(backend: Backend, options: ServeOptions): Promise<Ex
     const message = `without a token only this machine may connect, and ${listen.host} is reachable from others`;
     throw new ExecwireError("INVALID_PARAMS", message, { data: { field: "auth" } });
   }
+  checkAuth(auth);
   const server = new Server(backend, options);
-  const { frameBytes } = server.parts.limits;
+  const { frameBytes, handshakeMs } = server.parts.limits;
   const listener =
     listen &&
     (await listenWebSocket({
       address: listen,
       subprotocol: SUBPROTOCOL,
       frameBytes,
+      handshakeMs,
       allowedOrigins,
       onTransport: (transport, { authorization }) => server.accept(transport, bearerToken(authorization)),
     }));
@@ -62,37 +69,47 @@ export async function serve(backend: Backend, options: ServeOptions): Promise<Ex
   return server;
 }
 
+function checkAuth(auth: Auth): void {
+  if (auth.kind === "none") return;
+  if (auth.token === "" || auth.viewToken === "") refuse({ field: "auth", message: "a token must not be empty" });
+  if (auth.token === auth.viewToken) refuse({ field: "auth", message: "the token of viewers must be another one" });
+}
+
 class Server implements ExecwireServer {
   readonly parts: ServerParts;
   listener: Listener | undefined;
   readonly #connections = new Map<SessionConnection, Connection>();
   readonly #stopWatching: () => void;
+  readonly #onError: ReportError;
+  readonly #ends = new Set<Promise<void>>();
 
   constructor(backend: Backend, options: ServeOptions) {
     const clock = options.clock ?? systemClock;
     const merged: Limits = { ...limits, ...options.limits };
     const channels = new Channels(backend);
+    this.#onError = options.onError ?? reportToConsole;
     this.parts = {
       backend,
       channels,
-      sessions: new Sessions(
-        clock,
-        merged.sessionTtlMs,
-        merged.sessions,
-        (session) => void endOwned(this.parts, session),
-      ),
+      sessions: new Sessions(clock, merged.sessionTtlMs, merged.sessions, (session) => this.#endOwned(session)),
       auth: options.auth,
       limits: merged,
       clock,
       closeSession: async (session, graceMs) => {
-        await endOwned(this.parts, session, graceMs);
+        session.over = true;
+        await this.#endOwned(session, graceMs);
         this.parts.sessions.end(session);
       },
       onOver: (connection) => this.#connections.delete(connection),
+      onRefused: options.onRefused ?? (() => undefined),
     };
-    const changes = backend.changes$.subscribe((process) => {
-      if (process.state === "removed") channels.forget(process);
-      for (const connection of this.#connections.values()) connection.changed(process);
+    const changes = backend.changes$.subscribe({
+      next: (process) => {
+        if (process.state === "removed") channels.forget(process);
+        for (const connection of this.#connections.values()) connection.changed(process);
+      },
+      // A remote backend that is lost: each call on it says so.
+      error: () => undefined,
     });
     this.#stopWatching = () => changes.unsubscribe();
   }
@@ -110,10 +127,19 @@ class Server implements ExecwireServer {
 
   async close(): Promise<void> {
     const stopped = this.listener?.close();
-    for (const connection of this.#connections.values()) connection.close(CLOSE.goingAway, "the server stops");
     this.parts.sessions.endAll();
+    // Viewers see how the processes end before they are told goodbye.
+    await Promise.all(this.#ends);
+    for (const connection of this.#connections.values()) connection.close(CLOSE.goingAway, "the server stops");
     this.#stopWatching();
     await stopped;
+  }
+
+  /** Ends what a session started; never rejects, and is waited for by `close`. */
+  #endOwned(session: Session, graceMs?: number): Promise<void> {
+    const end = endOwned(this.parts, session, graceMs).catch(this.#onError);
+    this.#ends.add(end);
+    return end.finally(() => this.#ends.delete(end));
   }
 }
 

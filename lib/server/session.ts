@@ -1,9 +1,13 @@
 // What survives a lost connection: the processes it started, and the outcomes of its requests, so that a request sent
 // again after a reconnect is answered and not done again.
 import { randomBytes, randomUUID } from "node:crypto";
-import { encode, type ReplyMessage } from "../../protocol/index.ts";
+import type { Seq } from "../../protocol/index.ts";
 import type { Role } from "./auth.ts";
 import type { Channel } from "./channel.ts";
+import { HeldPosition } from "./held-position.ts";
+
+/** Replies kept for clients that never say they got them; beyond it such a client can ask for nothing more. */
+const MAX_OUTCOME_BYTES = 16 * 1024 * 1024;
 
 /** Where replies go at the moment. */
 export interface SessionConnection {
@@ -22,9 +26,14 @@ export class Session {
   readonly starting = new Set<string>();
   /** The processes it started. */
   readonly owned = new Set<Channel>();
+  /** Nothing is begun for it any more. */
+  over = false;
+  /** What its lossless subscriptions have not acknowledged is kept, also while it has no connection. */
+  readonly positions = new Map<Channel, HeldPosition>();
   #connection: SessionConnection | undefined;
   /** Outcomes by request id; undefined while the request is running. */
   readonly #outcomes = new Map<number, Uint8Array | undefined>();
+  #outcomeBytes = 0;
 
   constructor(role: Role) {
     this.role = role;
@@ -34,9 +43,39 @@ export class Session {
     return this.#connection !== undefined;
   }
 
-  /** Requests that are running or whose replies the client may still ask for. */
-  get pending(): number {
-    return this.#outcomes.size;
+  /** Whether the request was sent before and its outcome is or will be here. */
+  knows(id: number): boolean {
+    return this.#outcomes.has(id);
+  }
+
+  /** Whether one more request would be one too many. */
+  isFull(maxRequests: number): boolean {
+    return this.#outcomes.size >= maxRequests || this.#outcomeBytes > MAX_OUTCOME_BYTES;
+  }
+
+  /** The position of the session's lossless subscription of a channel; the client has read up to `acked`. */
+  positionIn(channel: Channel, acked: Seq): HeldPosition {
+    let position = this.positions.get(channel);
+    if (!position) {
+      position = new HeldPosition(channel.process.log, acked);
+      this.positions.set(channel, position);
+      channel.holders.add(this);
+    }
+    position.ack(acked);
+    return position;
+  }
+
+  /** The subscription is over for good. */
+  release(channel: Channel): void {
+    this.positions.get(channel)?.release();
+    this.positions.delete(channel);
+    channel.holders.delete(this);
+  }
+
+  /** The session is over. */
+  end(): void {
+    this.over = true;
+    for (const channel of [...this.positions.keys()]) this.release(channel);
   }
 
   /** The one connection from now on; an earlier one is told. */
@@ -55,7 +94,12 @@ export class Session {
 
   /** The client will not ask for these again. */
   forget(ids: Iterable<number>): void {
-    for (const id of ids) if (this.#outcomes.get(id)) this.#outcomes.delete(id);
+    for (const id of ids) {
+      const outcome = this.#outcomes.get(id);
+      if (!outcome) continue;
+      this.#outcomes.delete(id);
+      this.#outcomeBytes -= outcome.length;
+    }
   }
 
   /** The client will ask for none but these again. */
@@ -65,16 +109,16 @@ export class Session {
   }
 
   /** Does a request once, and `after` after its reply: a repetition gets the outcome of the first time, when there is one. */
-  once(id: number, act: () => Promise<ReplyMessage>, after: () => void): void {
+  once(id: number, act: () => Promise<Uint8Array>, after: () => void): void {
     if (this.#outcomes.has(id)) {
       const outcome = this.#outcomes.get(id);
       if (outcome) this.#connection?.send(outcome);
       return;
     }
     this.#outcomes.set(id, undefined);
-    void act().then((reply) => {
-      const frame = encode(reply);
+    void act().then((frame) => {
       this.#outcomes.set(id, frame);
+      this.#outcomeBytes += frame.length;
       this.#connection?.send(frame);
       after();
     });

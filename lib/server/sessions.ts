@@ -1,5 +1,4 @@
 // The sessions of a server: found again by their secret, ended when nobody came back in time.
-import { limits, type ReplyMessage } from "../../protocol/index.ts";
 import type { Cancel, Clock } from "../clock.ts";
 import { ExecwireError } from "../errors.ts";
 import { type Role, secretsEqual } from "./auth.ts";
@@ -19,10 +18,10 @@ export class Sessions {
   readonly #clock: Clock;
   readonly #ttlMs: number;
   readonly #max: number;
-  readonly #onEnd: (session: Session) => void;
+  readonly #onEnd: (session: Session) => unknown;
 
   /** `onEnd` is called for a session that is over for good. */
-  constructor(clock: Clock, ttlMs: number, max: number, onEnd: (session: Session) => void) {
+  constructor(clock: Clock, ttlMs: number, max: number, onEnd: (session: Session) => unknown) {
     this.#clock = clock;
     this.#ttlMs = ttlMs;
     this.#max = max;
@@ -74,17 +73,13 @@ export class Sessions {
   end(session: Session): void {
     this.#expiries.get(session)?.();
     this.#expiries.delete(session);
-    if (this.#sessions.delete(session.id)) this.#onEnd(session);
+    if (!this.#sessions.delete(session.id)) return;
+    session.end();
+    this.#onEnd(session);
   }
 
   /** Ends all. */
   endAll(): void {
     for (const session of this.#sessions.values()) this.end(session);
   }
-}
-
-/** The refusal of a request beyond the limit. */
-export function tooManyRequests(id: number): ReplyMessage {
-  const message = `more than ${limits.requests} requests of this session are running or unacknowledged`;
-  return { type: "reply", id, error: { code: "LIMIT_EXCEEDED", message, data: { limit: "requests" } } };
 }

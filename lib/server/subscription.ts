@@ -1,18 +1,12 @@
 // One viewer of one process: a cursor that moves while the connection has room. A viewer that cannot keep up costs this
 // number and its socket's buffer.
-import { type DeliveryMode, encode, type Seq } from "../../protocol/index.ts";
+import { encode, type Seq } from "../../protocol/index.ts";
 import { toWireError } from "../errors.ts";
 import { Cursor } from "../log/cursor.ts";
-import type { Hold, LogView } from "../log/log-view.ts";
+import type { LogView } from "../log/log-view.ts";
 import type { Channel } from "./channel.ts";
+import type { HeldPosition } from "./held-position.ts";
 import type { Outbox } from "./outbox.ts";
-
-/** How a subscription delivers. */
-export interface SubscriptionOptions {
-  readonly afterSeq: Seq;
-  readonly delivery: DeliveryMode;
-  readonly windowBytes: number;
-}
 
 /** Sends the events of a channel to one connection. */
 export class Subscription {
@@ -20,24 +14,24 @@ export class Subscription {
   readonly #outbox: Outbox;
   readonly #cursor: Cursor;
   readonly #windowBytes: number;
-  readonly #hold: Hold | undefined;
+  /** Of a lossless subscription. */
+  readonly #position: HeldPosition | undefined;
   #stop: (() => void) | undefined;
-  #acked: Seq;
-  /** Output bytes sent and not acknowledged, as far as the log still knows where the acknowledged ones ended. */
-  #ackedOffset: number | undefined;
   #exitIsTold = false;
   #over = false;
 
-  constructor(channel: Channel, outbox: Outbox, { afterSeq, delivery, windowBytes }: SubscriptionOptions) {
-    const { log } = channel.process;
+  constructor(
+    channel: Channel,
+    outbox: Outbox,
+    afterSeq: Seq,
+    options: { readonly windowBytes: number; readonly position: HeldPosition | undefined },
+  ) {
     this.#channel = channel;
     this.#outbox = outbox;
-    this.#cursor = new Cursor(log, afterSeq);
-    this.#windowBytes = windowBytes;
-    this.#acked = afterSeq;
-    this.#ackedOffset = log.offsetAfter(afterSeq);
-    // Held from the acknowledgement on: what was sent and lost on the way can be sent again.
-    this.#hold = delivery === "lossless" ? log.hold(() => this.#acked) : undefined;
+    this.#cursor = new Cursor(channel.process.log, afterSeq);
+    this.#windowBytes = options.windowBytes;
+    this.#position = options.position;
+    channel.viewers += 1;
   }
 
   /** Begins to send; from here on each append is a wake-up. */
@@ -76,29 +70,21 @@ export class Subscription {
 
   /** The viewer has taken everything up to `seq`. */
   ack(seq: Seq): void {
-    if (seq <= this.#acked || seq > this.#cursor.afterSeq) return;
-    this.#acked = seq;
-    this.#ackedOffset = this.#channel.process.log.offsetAfter(seq);
-    this.renew();
+    if (seq > this.#cursor.afterSeq) return;
+    this.#position?.ack(seq);
     this.pump();
   }
 
-  /** The connection is alive, so is its viewer. */
-  renew(): void {
-    this.#hold?.renew();
-  }
-
-  /** Sends nothing any more. */
+  /** Sends nothing any more. What the session holds it goes on to hold. */
   end(): void {
+    if (this.#over) return;
     this.#over = true;
     this.#stop?.();
-    this.#hold?.release();
+    this.#channel.viewers -= 1;
   }
 
   #windowIsOpen(): boolean {
-    if (!this.#hold || this.#ackedOffset === undefined) return true;
-    const sent = this.#channel.process.log.offsetAfter(this.#cursor.afterSeq);
-    return sent === undefined || sent - this.#ackedOffset < this.#windowBytes;
+    return !this.#position || this.#position.bytesUpTo(this.#cursor.afterSeq) < this.#windowBytes;
   }
 
   #fail(): void {

@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { streamTransport } from "./stream.ts";
-import type { OpenTransport, Transport } from "./transport.ts";
+import type { OpenTransport } from "./transport.ts";
 
 /** A way to start the program and talk to it. It is ended with its connection; its stderr is ours. */
 export function openCommand(command: readonly string[], frameBytes: number): OpenTransport {
@@ -12,15 +12,19 @@ export function openCommand(command: readonly string[], frameBytes: number): Ope
     await once(child, "spawn");
     child.on("error", () => undefined);
     const transport = streamTransport(child.stdout, child.stdin, frameBytes);
-    const terminate: Transport["terminate"] = () => {
-      transport.terminate();
-      child.kill();
-    };
     return {
-      listen: (handlers) => transport.listen(handlers),
+      listen: ({ frame, closed }) =>
+        transport.listen({
+          frame,
+          closed(code, reason) {
+            // It ends by itself when its stdin does; one that does not is of no use any more.
+            child.kill();
+            closed(code, reason);
+          },
+        }),
       send: (frame, sent) => transport.send(frame, sent),
       close: (code, reason) => transport.close(code, reason),
-      terminate,
+      terminate: () => transport.terminate(),
     };
   };
 }

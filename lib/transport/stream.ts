@@ -58,6 +58,7 @@ class StreamTransport implements Transport {
   terminate(): void {
     this.#end(1006, "");
     this.#output.destroy();
+    this.#input.destroy();
   }
 
   #receive(chunk: Buffer): void {
@@ -76,6 +77,11 @@ class StreamTransport implements Transport {
   }
 
   #refuse(length: number): void {
+    // What follows cannot be told apart from the frame that nobody wants.
+    this.#input.removeAllListeners("data");
+    this.#input.resume();
+    this.#chunks = [];
+    this.#bytes = 0;
     this.close(CLOSE.tooBig, `a frame of ${length} bytes exceeds ${this.#frameBytes}`);
   }
 

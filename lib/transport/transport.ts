@@ -14,6 +14,13 @@ export const CLOSE = {
   superseded: 4409,
 } as const;
 
+/** A close frame has room for 123 bytes of reason (RFC 6455, 5.5); a longer one must be cut, and not inside a character. */
+export function closeReason(reason: string): string {
+  const bytes = new TextEncoder().encode(reason);
+  if (bytes.length <= 123) return reason;
+  return new TextDecoder().decode(bytes.subarray(0, 120)).replace(/\uFFFD+$/, "");
+}
+
 /** What a transport tells. */
 export interface TransportHandlers {
   /** A whole frame. Its bytes may be a view that is good only during the call, unless copied. */

@@ -1,8 +1,5 @@
 // A WebSocket of the platform (every browser, Node from 22 on) as a transport.
-import type { OpenTransport, Transport, TransportHandlers } from "./transport.ts";
-
-/** How often to look whether the socket's buffer is empty: browsers tell it in no other way. */
-const LOOK_MS = 20;
+import { closeReason, type OpenTransport, type Transport, type TransportHandlers } from "./transport.ts";
 
 /** A way to open `ws://` or `wss://` with a subprotocol. */
 export function openPlatformWebSocket(url: string, subprotocol: string): OpenTransport {
@@ -24,32 +21,31 @@ export function openPlatformWebSocket(url: string, subprotocol: string): OpenTra
 }
 
 function platformTransport(socket: WebSocket): Transport {
-  const unsent: (() => void)[] = [];
-  const look = () => {
-    if (socket.bufferedAmount > 0 && socket.readyState === WebSocket.OPEN) {
-      setTimeout(look, LOOK_MS);
-      return;
-    }
-    for (const sent of unsent.splice(0)) sent();
+  let end: TransportHandlers["closed"] | undefined;
+  const ended = (code: number, reason: string) => {
+    end?.(code, reason);
+    end = undefined;
   };
   return {
     listen({ frame, closed }: TransportHandlers) {
+      end = closed;
       socket.addEventListener("message", ({ data }: { readonly data: unknown }) => {
-        frame(data instanceof ArrayBuffer ? new Uint8Array(data) : new Uint8Array());
+        if (end) frame(data instanceof ArrayBuffer ? new Uint8Array(data) : new Uint8Array());
       });
-      socket.addEventListener("close", ({ code, reason }) => closed(code, reason), { once: true });
+      socket.addEventListener("close", ({ code, reason }) => ended(code, reason), { once: true });
     },
     send(bytes, sent) {
       socket.send(bytes as Uint8Array<ArrayBuffer>);
-      if (!sent) return;
-      unsent.push(sent);
-      if (unsent.length === 1) queueMicrotask(look);
+      // A browser does not tell when bytes have left; a client's requests are bounded by their answers.
+      sent?.();
     },
     close(code, reason) {
       // Browsers allow 1000 and 3000 to 4999 only.
-      socket.close(code === 1000 || code >= 3000 ? code : 4000, reason);
+      socket.close(code === 1000 || code >= 3000 ? code : 4000, closeReason(reason));
     },
     terminate() {
+      // A browser waits a minute for the peer's part of the closing handshake; whoever terminates does not.
+      ended(1006, "");
       socket.close();
     },
   };

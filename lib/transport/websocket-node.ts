@@ -1,6 +1,9 @@
 // A WebSocket of the `ws` package as a transport, on either side. Node only.
 import type { WebSocket } from "ws";
-import type { Transport, TransportHandlers } from "./transport.ts";
+import { closeReason, type Transport, type TransportHandlers } from "./transport.ts";
+
+/** A peer that does not answer the closing handshake is not waited for any longer. */
+const CLOSE_MS = 2000;
 
 /** Takes over an open socket. */
 export function webSocketTransport(socket: WebSocket): Transport {
@@ -19,7 +22,8 @@ export function webSocketTransport(socket: WebSocket): Transport {
       socket.send(frame, () => sent?.());
     },
     close(code, reason) {
-      socket.close(code, reason);
+      socket.close(code, closeReason(reason));
+      setTimeout(() => socket.terminate(), CLOSE_MS).unref();
     },
     terminate() {
       socket.terminate();

@@ -1,6 +1,6 @@
 // Accepts WebSockets on TCP or a unix socket. What is refused is refused during the handshake, so that a browser page of
 // another origin or a scanner never gets a connection. Node only.
-import { chmodSync, unlinkSync } from "node:fs";
+import { chmodSync, lstatSync, unlinkSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { WebSocketServer } from "ws";
@@ -11,11 +11,16 @@ import { webSocketTransport } from "./websocket-node.ts";
 /** Linux keeps this many bytes of a unix socket's path, the NUL aside; a longer one would be cut in silence. */
 const MAX_UNIX_PATH_BYTES = 107;
 
+/** Emitted on a socket of ours once it is a WebSocket. */
+const SHAKEN = "execwire:shaken";
+
 /** Where to listen, and whom to let in. */
 export interface WebSocketListenerOptions {
   readonly address: { readonly host: string; readonly port: number } | { readonly path: string };
   readonly subprotocol: string;
   readonly frameBytes: number;
+  /** From the connection to the end of the handshake. */
+  readonly handshakeMs: number;
   /** Origins of web pages that may connect; programs send none. Default: no page at all. */
   readonly allowedOrigins: readonly string[];
   readonly onTransport: (transport: Transport, request: { readonly authorization: string | undefined }) => void;
@@ -43,7 +48,21 @@ export async function listenWebSocket(options: WebSocketListenerOptions): Promis
     clientTracking: false,
     handleProtocols: (offered) => (offered.has(options.subprotocol) ? options.subprotocol : false),
   });
+  // A socket that has not shaken hands is counted, timed and ended here; Node waits for a request much longer.
+  const waiting = new Set<Socket>();
+  http.on("connection", (socket: Socket) => {
+    waiting.add(socket);
+    const timer = setTimeout(() => socket.destroy(), options.handshakeMs).unref();
+    const done = () => {
+      clearTimeout(timer);
+      waiting.delete(socket);
+    };
+    socket.once("close", done);
+    socket.once(SHAKEN, done);
+  });
   http.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    // Node takes its own listener away before this event: without ours a reset would end the program.
+    socket.on("error", () => socket.destroy());
     const refusal = refusalOf(request, options);
     if (refusal) {
       socket.end(`HTTP/1.1 ${refusal}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
@@ -51,11 +70,12 @@ export async function listenWebSocket(options: WebSocketListenerOptions): Promis
     }
     socket.setNoDelay(true);
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
+      socket.emit(SHAKEN);
       options.onTransport(webSocketTransport(webSocket), { authorization: request.headers.authorization });
     });
   });
   await listen(http, options.address);
-  return { url: urlOf(http, options.address), close: () => closeServer(http) };
+  return { url: urlOf(http, options.address), close: () => closeServer(http, waiting) };
 }
 
 function refusalOf(
@@ -98,7 +118,8 @@ async function removeStale(path: string): Promise<void> {
   });
   if (answers)
     throw new ExecwireError("INVALID_PARAMS", `another server listens on ${path}`, { data: { field: "path" } });
-  if (answers === false) unlinkSync(path);
+  // A plain file refuses connections as well; it is not ours to delete.
+  if (answers === false && lstatSync(path).isSocket()) unlinkSync(path);
 }
 
 function listenOnce(http: Server, start: () => void): Promise<void> {
@@ -118,6 +139,7 @@ function urlOf(http: Server, address: WebSocketListenerOptions["address"]): stri
   return `ws://${address.host.includes(":") ? `[${address.host}]` : address.host}:${port}`;
 }
 
-function closeServer(http: Server): Promise<void> {
+function closeServer(http: Server, waiting: ReadonlySet<Socket>): Promise<void> {
+  for (const socket of waiting) socket.destroy();
   return new Promise((resolve) => http.close(() => resolve()));
 }

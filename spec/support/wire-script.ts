@@ -31,7 +31,7 @@ export class ScriptedServer {
   /** Says welcome on the last connection. */
   async welcome(facts: object = {}): Promise<void> {
     await nextTurn();
-    const limits = { sessionTtlMs: 80_000, pingMs: 1_000, frameBytes: 1_000_000 };
+    const limits = { sessionTtlMs: 80_000, pingMs: 1_000, frameBytes: 1_000_000, windowBytes: 524_288 };
     this.peer.say({
       type: "welcome",
       version: 1,

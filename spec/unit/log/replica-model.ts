@@ -15,10 +15,10 @@ class ServedSubscription {
   readonly #windowBytes: number;
   #acked: Seq;
 
-  constructor(log: ReplayLog, afterSeq: Seq, delivery: DeliveryMode, windowBytes: number) {
+  constructor(log: ReplayLog, afterSeq: Seq, acked: Seq, delivery: DeliveryMode, windowBytes: number) {
     this.#log = log;
     this.#cursor = new Cursor(log, afterSeq);
-    this.#acked = afterSeq;
+    this.#acked = acked;
     this.#windowBytes = windowBytes;
     this.#hold = delivery === "lossless" ? log.hold(() => this.#acked) : undefined;
   }
@@ -62,7 +62,7 @@ export class Line {
     this.#log = log;
     this.#windowBytes = options.windowBytes;
     const source: ReplicaSource = {
-      subscribe: (afterSeq, delivery) => this.#request(() => this.#serve(afterSeq, delivery)),
+      subscribe: (afterSeq, delivery, acked) => this.#request(() => this.#serve(afterSeq, delivery, acked)),
       unsubscribe: () => this.#request(() => this.#end()),
       ack: (seq) => this.#request(() => this.#subscription?.ack(seq)),
     };
@@ -103,9 +103,9 @@ export class Line {
     if (this.up) this.#requests.push(act);
   }
 
-  #serve(afterSeq: Seq, delivery: DeliveryMode): void {
+  #serve(afterSeq: Seq, delivery: DeliveryMode, acked: Seq): void {
     this.#end();
-    this.#subscription = new ServedSubscription(this.#log, afterSeq, delivery, this.#windowBytes);
+    this.#subscription = new ServedSubscription(this.#log, afterSeq, acked, delivery, this.#windowBytes);
     this.#frames.push("began");
   }
 

@@ -121,16 +121,18 @@ describe("a replica", () => {
     );
   });
 
-  it("loses nothing for lossless readers on a line that holds, and never takes more than a window ahead of them", () => {
-    const calm = step.filter(({ op }) => op !== "cut" && op !== "leave");
+  it("loses nothing for a lossless reader, and never takes more than one and a half windows ahead of it, through cuts too", () => {
+    const staying = step.filter(({ op }) => op !== "leave");
     fc.assert(
-      fc.property(bounds, fc.array(calm, { maxLength: 80 }), (drawn, steps) => {
-        const world = new World({ ...drawn, delivery: "lossless", logBytes: 1_000 });
+      fc.property(bounds, fc.array(staying, { maxLength: 80 }), (drawn, steps) => {
+        const world = new World({ ...drawn, delivery: "lossless", logBytes: 10_000 });
         world.readers.push(new ReplicaReader(world.line.replica, world.printed, 0, true));
         const first = world.readers[0] as ReplicaReader;
         for (const each of steps) {
           world.run(each.op === "reader" ? { ...each, afterSeq: 0, lossless: true } : each);
-          expect(world.unread(first.position)).toBeLessThan(drawn.windowBytes + CHUNK_BYTES + drawn.windowBytes / 4);
+          expect(world.unread(first.position)).toBeLessThan(
+            drawn.windowBytes * 1.5 + CHUNK_BYTES + drawn.windowBytes / 4,
+          );
         }
         world.finish();
         // Whoever came later than the replica keeps may have lost what came before; the first one never.

@@ -8,11 +8,16 @@ function event(seq: number): OutputEvent {
   return Object.freeze({ type: "output", seq, stream: "stdout", chunk: Buffer.from(`event ${seq}`) });
 }
 
-const channel = () => new Channel(7, {} as Process);
+/** A channel with some viewers, of a process whose newest event is `headSeq`. */
+function channel(viewers: number, headSeq: number): Channel {
+  const made = new Channel(7, { log: { headSeq } } as Process);
+  made.viewers = viewers;
+  return made;
+}
 
 describe("a channel", () => {
   it("gives all viewers the very same frame", () => {
-    const shared = channel();
+    const shared = channel(3, 40);
     const events = Array.from({ length: 40 }, (_, index) => event(index + 1));
     const frames = events.map((each) => shared.frameOf(each));
     for (let viewer = 0; viewer < 3; viewer += 1) {
@@ -26,7 +31,7 @@ describe("a channel", () => {
   });
 
   it("keeps the frames of the live viewers while another one catches up", () => {
-    const shared = channel();
+    const shared = channel(3, 1064);
     const live = Array.from({ length: 64 }, (_, index) => event(1001 + index));
     const frames = live.map((each) => shared.frameOf(each));
     for (let seq = 1; seq <= 1000; seq += 1) expect(shared.frameOf(event(seq))).toEqual(encodeEvent(7, event(seq)));
@@ -35,9 +40,22 @@ describe("a channel", () => {
   });
 
   it("never mixes up events that share a place", () => {
-    const shared = channel();
+    const shared = channel(2, 129);
     for (const seq of [1, 65, 129, 1, 65, 129, 64, 128, 64]) {
       expect(decode(shared.frameOf(event(seq)))).toMatchObject({ event: { seq, chunk: Buffer.from(`event ${seq}`) } });
     }
+  });
+
+  it("keeps no frame where there is nobody to share it with", () => {
+    const alone = channel(1, 1);
+    expect(alone.frameOf(event(1))).not.toBe(alone.frameOf(event(1)));
+  });
+
+  it("keeps 256 KiB of frames at most, however large they are", () => {
+    const shared = channel(2, 64);
+    const large = Array.from({ length: 64 }, (_, index) => ({ ...event(index + 1), chunk: new Uint8Array(65_536) }));
+    const frames = large.map((each) => shared.frameOf(each));
+    const kept = large.filter((each, index) => shared.frameOf(each) === frames[index]);
+    expect(kept.length).toBeLessThanOrEqual(4);
   });
 });

@@ -19,8 +19,11 @@ describe("a connection", () => {
     await serveWith({});
   });
   afterEach(async () => {
-    await server.close();
+    // The server ends what its sessions started; fake children end only as time passes.
+    const closed = server.close();
+    await nextTurn();
     await host.close();
+    await closed;
   });
 
   async function serveWith(limits: Partial<Limits>): Promise<void> {
@@ -56,7 +59,7 @@ describe("a connection", () => {
       sessionId: expect.any(String),
       secret: expect.any(String),
       resumed: false,
-      limits: { sessionTtlMs: 80_000, pingMs: 60_000, frameBytes: 16_777_216 },
+      limits: { sessionTtlMs: 80_000, pingMs: 60_000, frameBytes: 16_777_216, windowBytes: 524_288 },
     });
   });
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { Session, type SessionConnection } from "../../../lib/server/session.ts";
 import { Sessions } from "../../../lib/server/sessions.ts";
-import { decode, type ReplyMessage } from "../../../protocol/index.ts";
+import { decode, encode, type ReplyMessage } from "../../../protocol/index.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
 import { nextTurn } from "../../support/next-turn.ts";
 
@@ -21,6 +21,7 @@ class Recorder implements SessionConnection {
 }
 
 const reply = (id: number): ReplyMessage => ({ type: "reply", id, result: { id } });
+const frame = (id: number) => encode(reply(id));
 const nothing = () => undefined;
 
 describe("a session", () => {
@@ -31,7 +32,7 @@ describe("a session", () => {
     let done = 0;
     const act = async () => {
       done += 1;
-      return reply(1);
+      return frame(1);
     };
     session.once(1, act, nothing);
     await nextTurn();
@@ -44,11 +45,11 @@ describe("a session", () => {
     const session = new Session("control");
     const [first, second] = [new Recorder(), new Recorder()];
     session.attach(first);
-    let finish: (reply: ReplyMessage) => void = nothing;
+    let finish: (reply: Uint8Array) => void = nothing;
     let done = 0;
     const act = () => {
       done += 1;
-      return new Promise<ReplyMessage>((resolve) => {
+      return new Promise<Uint8Array>((resolve) => {
         finish = resolve;
       });
     };
@@ -56,31 +57,33 @@ describe("a session", () => {
     session.detach(first);
     session.attach(second);
     session.once(1, act, nothing);
-    finish(reply(1));
+    finish(frame(1));
     await nextTurn();
     expect([done, first.sent, second.sent]).toEqual([1, [], [reply(1)]]);
   });
 
   it("keeps the outcome of a request that ends while nobody is connected", async () => {
     const session = new Session("control");
-    session.once(1, async () => reply(1), nothing);
+    session.once(1, async () => frame(1), nothing);
     await nextTurn();
     const connection = new Recorder();
     session.attach(connection);
-    session.once(1, async () => reply(99), nothing);
+    session.once(1, async () => frame(99), nothing);
     expect(connection.sent).toEqual([reply(1)]);
   });
 
   it("forgets outcomes that were acknowledged, and never a request that is running", async () => {
     const session = new Session("control");
-    for (const id of [1, 2]) session.once(id, async () => reply(id), nothing);
-    session.once(3, () => new Promise<ReplyMessage>(nothing), nothing);
+    for (const id of [1, 2]) session.once(id, async () => frame(id), nothing);
+    session.once(3, () => new Promise<Uint8Array>(nothing), nothing);
     await nextTurn();
-    expect(session.pending).toBe(3);
+    const holds = () => [1, 2, 3, 4].filter((max) => session.isFull(max)).length;
+    expect(holds()).toBe(3);
     session.forget([1, 3, 99]);
-    expect(session.pending).toBe(2);
+    expect(holds()).toBe(2);
     session.forgetAllBut([]);
-    expect(session.pending).toBe(1);
+    expect(holds()).toBe(1);
+    expect([session.knows(3), session.knows(99), session.isFull(1)]).toEqual([true, false, true]);
   });
 
   it("does what belongs after a reply after it", async () => {
@@ -89,7 +92,7 @@ describe("a session", () => {
     session.attach({ send: () => order.push("reply"), supersede: nothing });
     session.once(
       1,
-      async () => reply(1),
+      async () => frame(1),
       () => order.push("after"),
     );
     await nextTurn();

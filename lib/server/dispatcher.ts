@@ -1,0 +1,159 @@
+// What one connection asks for: its requests are performed here, and its subscriptions live here.
+import {
+  checkParams,
+  encode,
+  isMethod,
+  type MethodName,
+  type Methods,
+  type ReplyMessage,
+  type RequestMessage,
+  type Seq,
+} from "../../protocol/index.ts";
+import { ExecwireError, invalidParams, refuse, toWireError } from "../errors.ts";
+import type { ChangeFeed } from "./change-feed.ts";
+import type { Channel } from "./channel.ts";
+import { type MethodContext, methods } from "./methods.ts";
+import type { Outbox } from "./outbox.ts";
+import type { ServerParts } from "./parts.ts";
+import type { Session } from "./session.ts";
+import { Subscription } from "./subscription.ts";
+
+/** Performs the requests of a connection that has said hello. */
+export class Dispatcher {
+  readonly #parts: ServerParts;
+  readonly #session: Session;
+  readonly #outbox: Outbox;
+  readonly #changes: ChangeFeed;
+  /** By channel number. */
+  readonly #subscriptions = new Map<number, { readonly channel: Channel; readonly subscription: Subscription }>();
+  /** Aborted at the end: nobody waits for answers any more. */
+  readonly #gone = new AbortController();
+  /** Requests being performed. */
+  #running = 0;
+  #over = false;
+
+  constructor(parts: ServerParts, session: Session, outbox: Outbox, changes: ChangeFeed) {
+    this.#parts = parts;
+    this.#session = session;
+    this.#outbox = outbox;
+    this.#changes = changes;
+  }
+
+  /** Performs a request; its reply is sent when there is one. */
+  request(request: RequestMessage): void {
+    const session = this.#session;
+    session.forget(request.acked);
+    const { id, method } = request;
+    const { requests } = this.#parts.limits;
+    // One that is known is not one more.
+    if (!session.knows(id) && (this.#running >= requests || session.isFull(requests))) {
+      const message = `more than ${requests} requests of this session are running, or too much is unacknowledged`;
+      return this.#outbox.send(
+        encode({ type: "reply", id, error: { code: "LIMIT_EXCEEDED", message, data: { limit: "requests" } } }),
+      );
+    }
+    // Begun after the reply that announces them.
+    const announced: Subscription[] = [];
+    const perform = () => this.#perform(request, announced);
+    const begin = () => {
+      for (const subscription of announced) subscription.start();
+    };
+    if (isMethod(method) && methods[method].once) return session.once(id, perform, begin);
+    void perform().then((frame) => {
+      if (!this.#over) this.#outbox.send(frame);
+      begin();
+    });
+  }
+
+  /** The frame of the reply; never rejects: a refusal is a reply. */
+  async #perform({ id, method, params }: RequestMessage, announced: Subscription[]): Promise<Uint8Array> {
+    const session = this.#session;
+    this.#running += 1;
+    try {
+      if (session.over) throw new ExecwireError("CLOSED", "the session is over");
+      if (!isMethod(method)) throw invalidParams({ field: "method", message: `${method} is not known to this server` });
+      refuse(checkParams(method, params));
+      if (session.role === "view" && !methods[method].view) {
+        throw new ExecwireError("FORBIDDEN", `a viewer may not call ${method}`);
+      }
+      const reply: ReplyMessage = {
+        type: "reply",
+        id,
+        result: await call(method, params, this.#contextOf(announced)),
+      };
+      const frame = encode(reply);
+      if (frame.length <= this.#parts.limits.frameBytes) return frame;
+      const message = `the answer has ${frame.length} bytes, more than a frame may have; ask for less at a time`;
+      throw new ExecwireError("LIMIT_EXCEEDED", message, { data: { limit: "frameBytes" } });
+    } catch (error) {
+      return encode({ type: "reply", id, error: toWireError(error) });
+    } finally {
+      this.#running -= 1;
+    }
+  }
+
+  #contextOf(announced: Subscription[]): MethodContext {
+    const session = this.#session;
+    const { backend, channels, closeSession, limits } = this.#parts;
+    return {
+      backend,
+      channels,
+      session,
+      signal: this.#gone.signal,
+      subscribe: (channel, afterSeq, delivery, acked = afterSeq) => {
+        this.#end(channel);
+        if (delivery === "gap") session.release(channel);
+        const position = delivery === "lossless" ? session.positionIn(channel, acked) : undefined;
+        // Asked for by a connection that is gone: what is held is there for the next one.
+        if (this.#over) return;
+        const subscription = new Subscription(channel, this.#outbox, afterSeq, {
+          windowBytes: limits.windowBytes,
+          position,
+        });
+        this.#subscriptions.set(channel.id, { channel, subscription });
+        announced.push(subscription);
+      },
+      unsubscribe: (channel) => {
+        this.#end(channel);
+        session.release(channel);
+      },
+      watchChanges: () => this.#changes.open(),
+      closeSession: (graceMs) => {
+        // Who says goodbye may read no more: no process is held back for it, but it still sees how they end.
+        session.end();
+        return closeSession(session, graceMs);
+      },
+    };
+  }
+
+  #end(channel: Channel): void {
+    this.#subscriptions.get(channel.id)?.subscription.end();
+    this.#subscriptions.delete(channel.id);
+  }
+
+  /** A lossless subscriber has taken everything up to `seq`. */
+  ack(channel: number, seq: Seq): void {
+    this.#subscriptions.get(channel)?.subscription.ack(seq);
+  }
+
+  /** There is room in the outbox. */
+  pump(): void {
+    for (const { subscription } of this.#subscriptions.values()) subscription.pump();
+  }
+
+  /** The connection is gone. */
+  end(): void {
+    this.#over = true;
+    this.#gone.abort(new ExecwireError("CONNECTION_LOST", "the connection of the request is gone"));
+    for (const { subscription } of this.#subscriptions.values()) subscription.end();
+    this.#subscriptions.clear();
+  }
+}
+
+function call<M extends MethodName>(
+  method: M,
+  params: RequestMessage["params"],
+  context: MethodContext,
+): Promise<Methods[M]["result"]> {
+  return methods[method].handle(params as Methods[M]["params"], context);
+}

@@ -1,0 +1,206 @@
+// Who gets in, and how: tokens, web pages, scanners, unix sockets. Whoever is refused holds nothing and learns nothing.
+import { once } from "node:events";
+import { existsSync, statSync, writeFileSync } from "node:fs";
+import { connect as connectTcp, createServer, type Socket } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { WebSocket } from "ws";
+import { connect } from "../../lib/connect.ts";
+import { createSupervisor } from "../../lib/local/supervisor.ts";
+import { type ServeOptions, serve } from "../../lib/server/server.ts";
+import { SUBPROTOCOL } from "../../protocol/index.ts";
+import { refusal } from "../support/refusal.ts";
+import { makeScratch } from "../support/scratch.ts";
+import { runProgram } from "../support/system-run.ts";
+import { TOKEN, WireHost } from "../support/wire-host.ts";
+
+/** The HTTP status with which the server answers a WebSocket, 101 when it is let in. */
+async function statusOf(url: string, headers: Record<string, string>, subprotocol = SUBPROTOCOL): Promise<number> {
+  const socket = new WebSocket(url, subprotocol, { headers });
+  return new Promise((resolve, reject) => {
+    socket.on("error", reject);
+    socket.on("unexpected-response", (_request, response) => {
+      socket.on("error", () => undefined);
+      socket.terminate();
+      resolve(response.statusCode ?? 0);
+    });
+    socket.on("open", () => {
+      socket.terminate();
+      resolve(101);
+    });
+  });
+}
+
+describe("a server on TCP", () => {
+  let host: WireHost;
+  let url: string;
+  beforeAll(async () => {
+    host = await WireHost.open({ allowedOrigins: ["https://allowed.example"], limits: { handshakeMs: 150 } });
+    url = host.server.url as string;
+  });
+  afterAll(() => host.close());
+
+  it("lets nobody in without the token", async () => {
+    const unauthorized = { code: "UNAUTHORIZED", data: {} };
+    expect(await refusal(connect(url))).toEqual(unauthorized);
+    for (const token of ["", "wrong", `${TOKEN} `, TOKEN.slice(1)]) {
+      expect([token, await refusal(connect(url, { token }))]).toEqual([token, unauthorized]);
+    }
+  });
+
+  it("takes the token from an Authorization header", async () => {
+    const socket = new WebSocket(url, SUBPROTOCOL, {
+      headers: { Authorization: `Bearer ${TOKEN.replaceAll(" ", "_")}` },
+    });
+    await once(socket, "open");
+    socket.send(
+      new Uint8Array([
+        0x82,
+        0xa4,
+        ...Buffer.from("type"),
+        0xa5,
+        ...Buffer.from("hello"),
+        0xa7,
+        ...Buffer.from("version"),
+        1,
+      ]),
+    );
+    // This host's token has spaces, which a header cannot carry: refused, so the header was read and compared.
+    const [code] = await once(socket, "close");
+    expect(code).toBe(4401);
+  });
+
+  it("refuses web pages, but for those of allowed origins", async () => {
+    expect(await statusOf(url, { Origin: "https://evil.example" })).toBe(403);
+    expect(await statusOf(url, { Origin: "null" })).toBe(403);
+    expect(await statusOf(url, { Origin: "https://allowed.example.evil.example" })).toBe(403);
+    expect(await statusOf(url, { Origin: "https://allowed.example" })).toBe(101);
+    expect(await statusOf(url, {})).toBe(101);
+  });
+
+  it("refuses a WebSocket that speaks another protocol", async () => {
+    expect(await statusOf(url, {}, "chat")).toBe(400);
+  });
+
+  it("answers plain HTTP with 426, whatever is asked", async () => {
+    for (const [path, method] of [
+      ["/", "GET"],
+      ["/x?y", "POST"],
+      ["/", "OPTIONS"],
+    ]) {
+      const response = await fetch(`http${url.slice(2)}${path}`, { method: method as string });
+      expect([path, method, response.status]).toEqual([path, method, 426]);
+      await response.text();
+    }
+  });
+
+  it.each([
+    ["says nothing at all", ""],
+    ["sends half a request", "GET / HTTP/1.1\r\nHost: x\r\n"],
+    ["upgrades and says no hello", upgrade()],
+  ])(
+    "hangs up in handshakeMs on one who %s",
+    async (_name, bytes) => {
+      const { port } = new URL(url);
+      const socket: Socket = connectTcp(Number(port), "127.0.0.1");
+      socket.on("error", () => undefined).resume();
+      socket.write(bytes);
+      await once(socket, "close");
+      expect(socket.destroyed).toBe(true);
+    },
+    4_000,
+  );
+
+  it("goes down at once although somebody is connected and says nothing", async () => {
+    const other = await serve(host.supervisor, {
+      auth: { kind: "token", token: TOKEN },
+      listen: { host: "127.0.0.1", port: 0 },
+    });
+    const { port } = new URL(other.url as string);
+    const silent = connectTcp(Number(port), "127.0.0.1");
+    silent.on("error", () => undefined);
+    const half = connectTcp(Number(port), "127.0.0.1");
+    half.on("error", () => undefined).pause();
+    half.write(upgrade());
+    await Promise.all([once(silent, "connect"), once(half, "readable")]);
+    await other.close();
+    silent.destroy();
+    half.destroy();
+  }, 4_000);
+
+  it("does not listen without a token where others could reach it", async () => {
+    const open = { auth: { kind: "none" }, listen: { host: "0.0.0.0", port: 0 } } as const;
+    expect(await refusal(serve(host.supervisor, open))).toEqual({ code: "INVALID_PARAMS", data: { field: "auth" } });
+  });
+});
+
+describe("a server on a unix socket", () => {
+  const scratch = makeScratch();
+  const supervisor = createSupervisor();
+  afterAll(() => supervisor.close());
+  const at = (path: string): ServeOptions => ({ auth: { kind: "none" }, listen: { path } });
+
+  it("can be reached by its user alone, and is gone from the file system when it is closed", async () => {
+    const path = scratch("own.sock");
+    const server = await serve(supervisor, at(path));
+    expect(server.url).toBe(`unix:${path}`);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    const client = await connect(`unix:${path}`);
+    expect(await client.list()).toEqual([]);
+    await client.close();
+    await server.close();
+    expect(existsSync(path)).toBe(false);
+  });
+
+  it("is refused where the path has more than 107 bytes, which the system would cut", async () => {
+    const [fits, tooLong] = [107, 108].map((bytes) => scratch("").padEnd(bytes, "x"));
+    const server = await serve(supervisor, at(fits as string));
+    await server.close();
+    expect(await refusal(serve(supervisor, at(tooLong as string)))).toEqual({
+      code: "INVALID_PARAMS",
+      data: { field: "path" },
+    });
+  });
+
+  it("takes the place of a socket whose server was killed", async () => {
+    const path = scratch("stale.sock");
+    const listen = `require("net").createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, 9))`;
+    await runProgram([process.execPath, "-e", listen]);
+    expect(statSync(path).isSocket()).toBe(true);
+    const server = await serve(supervisor, at(path));
+    const client = await connect(`unix:${path}`);
+    await client.close();
+    await server.close();
+  });
+
+  it("does not push a living server aside", async () => {
+    const path = scratch("live.sock");
+    const living = createServer().listen(path);
+    await once(living, "listening");
+    expect(await refusal(serve(supervisor, at(path)))).toEqual({ code: "INVALID_PARAMS", data: { field: "path" } });
+    expect(existsSync(path)).toBe(true);
+    living.close();
+  });
+
+  it("does not remove a file that is no socket", async () => {
+    const path = scratch("precious");
+    writeFileSync(path, "data");
+    await expect(serve(supervisor, at(path))).rejects.toMatchObject({
+      code: expect.stringMatching(/EADDRINUSE|INVALID_PARAMS/),
+    });
+    expect(statSync(path).size).toBe(4);
+  });
+});
+
+/** A WebSocket's opening by hand. */
+function upgrade(): string {
+  return [
+    "GET / HTTP/1.1",
+    "Host: x",
+    "Connection: Upgrade",
+    "Upgrade: websocket",
+    "Sec-WebSocket-Version: 13",
+    "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==",
+    `Sec-WebSocket-Protocol: ${SUBPROTOCOL}`,
+    "\r\n",
+  ].join("\r\n");
+}

@@ -1,0 +1,129 @@
+// Somebody sends a running server everything but what it expects: it says goodbye to him, keeps nothing, and goes on for
+// everybody else.
+import { once } from "node:events";
+import { connect as connectTcp } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import fc from "fast-check";
+import type { RemoteBackend } from "../../lib/client/remote-backend.ts";
+import { openWebSocket } from "../../lib/transport/websocket-client.ts";
+import { encode, SUBPROTOCOL } from "../../protocol/index.ts";
+import { end, printed } from "../support/outcome.ts";
+import { TOKEN, WireHost } from "../support/wire-host.ts";
+import { WirePeer } from "../support/wire-peer.ts";
+
+describe("a server that is sent nonsense", () => {
+  let host: WireHost;
+  let client: RemoteBackend;
+  beforeAll(async () => {
+    host = await WireHost.open({ limits: { handshakeMs: 2_000, frameBytes: 1_000_000 } });
+    client = await host.connectDirectly();
+  });
+  afterAll(() => host.close());
+
+  async function peer(): Promise<WirePeer> {
+    return new WirePeer(await openWebSocket(host.server.url as string, SUBPROTOCOL, 1e9)());
+  }
+
+  /** Another client's process answers, before and after. */
+  async function othersGoOn(): Promise<void> {
+    const process = await client.start({ argv: ["/bin/cat"], pipeStdin: true });
+    await process.write("still here");
+    expect(await printed(process, "still here")).toBe("still here");
+    await process.closeStdin();
+    await end(process);
+    expect(client.link.state).toBe("connected");
+  }
+
+  it("hangs up on arbitrary frames, before hello and after", async () => {
+    const codes = new Set<number>();
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ maxLength: 100 }), fc.boolean(), async (frame, greeted) => {
+        const stranger = await peer();
+        if (greeted) {
+          stranger.hello(TOKEN);
+          await stranger.next("welcome");
+        }
+        stranger.sendBytes(frame);
+        codes.add((await stranger.closed).code);
+      }),
+      { numRuns: 100 },
+    );
+    expect([...codes]).toEqual([4400]);
+    await othersGoOn();
+  });
+
+  it("answers requests with arbitrary arguments, and runs nothing for them", async () => {
+    const before = await host.supervisor.list();
+    const stranger = await peer();
+    stranger.hello(TOKEN);
+    await stranger.next("welcome");
+    const names = ["processId", "incarnation", "afterSeq", "delivery", "chunk", "signal", "size", "spec", "waitMs"];
+    const value = fc.oneof(
+      fc.constantFrom(null, true, "", "p", "gap", -1, 0, 1.5, 2 ** 53 - 1),
+      fc.string(),
+      fc.uint8Array(),
+      fc.dictionary(fc.string(), fc.integer(), { maxKeys: 3 }),
+      fc.array(fc.string(), { maxLength: 3 }),
+    );
+    const methods = ["start", "attach", "subscribe", "unsubscribe", "read", "write", "signal", "resize", "terminate"];
+    const params = fc.dictionary(fc.constantFrom(...names), value);
+    let id = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...methods), params, async (method, arguments_) => {
+        // A right spec is the one thing that would start a program.
+        const { spec: _spec, ...rest } = arguments_;
+        id += 1;
+        stranger.request(
+          id,
+          `process/${method}`,
+          method === "start" ? { ...rest, spec: { argv: [] } } : rest,
+          [id - 1].filter(Boolean),
+        );
+        expect(await stranger.reply(id)).toMatchObject({ id });
+      }),
+      { numRuns: 300 },
+    );
+    stranger.transport.terminate();
+    expect((await host.supervisor.list()).length).toBe(before.length);
+    await othersGoOn();
+  });
+
+  it("refuses a frame larger than its limit with 1009", async () => {
+    const stranger = await peer();
+    stranger.sendBytes(new Uint8Array(1_000_001));
+    expect(await stranger.closed).toMatchObject({ code: 1009 });
+    await othersGoOn();
+  });
+
+  it("survives bytes that are no HTTP and no WebSocket", async () => {
+    const { port } = new URL(host.server.url as string);
+    for (const bytes of [
+      "\0\0\0\0",
+      "SSH-2.0-x\r\n",
+      "GET / HTTP/9.9\r\n\r\n",
+      "\x16\x03\x01\x02\x00",
+      "x".repeat(100_000),
+    ]) {
+      const socket = connectTcp(Number(port), "127.0.0.1");
+      socket.on("error", () => undefined).resume();
+      socket.end(bytes);
+      await once(socket, "close");
+    }
+    await othersGoOn();
+  });
+
+  it("keeps nothing of those who come and go", async () => {
+    const memory = async () => {
+      for (let count = 0; count < 300; count += 1) {
+        const stranger = await peer();
+        stranger.sendBytes(encode({ type: "ack", channel: 1, seq: 1 }));
+        await stranger.closed;
+      }
+      return process.memoryUsage().heapUsed;
+    };
+    await memory();
+    const before = await memory();
+    const after = await memory();
+    expect(after - before).toBeLessThan(20 * 1024 * 1024);
+  });
+});

@@ -1,0 +1,230 @@
+// What becomes of a session: it outlives its connection for a time, belongs to whoever has its secret, and when it is over
+// everybody is told so with a type, never with an invented exit.
+import { afterEach, describe, expect, it } from "@jest/globals";
+import { filter, firstValueFrom, lastValueFrom } from "rxjs";
+import { connectOver } from "../../lib/client/connect.ts";
+import type { Cancel } from "../../lib/clock.ts";
+import type { Process } from "../../lib/process/process.ts";
+import { serve } from "../../lib/server/server.ts";
+import type { OpenTransport } from "../../lib/transport/transport.ts";
+import { openWebSocket } from "../../lib/transport/websocket-client.ts";
+import { decode, SUBPROTOCOL } from "../../protocol/index.ts";
+import { FakeClock } from "../support/fake-clock.ts";
+import { end, exitOf, printed } from "../support/outcome.ts";
+import { sh } from "../support/programs.ts";
+import { refusal } from "../support/refusal.ts";
+import { settled } from "../support/system-wait.ts";
+import { TOKEN, WireHost } from "../support/wire-host.ts";
+import { becomes } from "../support/wire-link.ts";
+import { type Message, WirePeer } from "../support/wire-peer.ts";
+
+describe("a session", () => {
+  let host: WireHost;
+  afterEach(() => host.close());
+
+  const sleep = { argv: ["/bin/sleep", "600"] };
+
+  async function peer(): Promise<WirePeer> {
+    return new WirePeer(await openWebSocket(host.server.url as string, SUBPROTOCOL, 1e6)());
+  }
+
+  /** Everything that waits for a process, and what each was told. */
+  function waiters(process: Process): Promise<unknown[]> {
+    const waiting = [
+      lastValueFrom(process.events()),
+      firstValueFrom(process.exit$),
+      firstValueFrom(process.closed$),
+      process.read({ afterSeq: 1_000, waitMs: 60_000 }),
+    ];
+    return Promise.all(waiting.map((promise) => refusal(promise)));
+  }
+
+  it("ends its processes when nobody came back in time, but for those that shall be kept", async () => {
+    const clock = new TellingClock();
+    host = await WireHost.open({ clock, limits: { sessionTtlMs: 1_000 } });
+    const client = await host.connect();
+    const ended = await client.start(sleep);
+    const kept = await client.start({ ...sleep, onDetach: "keep" });
+    host.proxy.refuse();
+    // The server has noticed when it has set the time.
+    await settled(
+      () => clock.asked,
+      (asked) => asked.includes(1_000),
+    );
+    const [localEnded, localKept] = await Promise.all([ended, kept].map(({ id }) => host.supervisor.attach(id)));
+    clock.advance(999);
+    expect(localEnded?.info.state).toBe("running");
+    clock.advance(1);
+    await end(localEnded as Process);
+    expect(await exitOf(localEnded as Process)).toMatchObject({ signal: "SIGTERM", reason: "terminate" });
+    expect(localKept?.info.state).toBe("running");
+  });
+
+  it("is unknown to a server that was started anew after a crash: no exit is invented", async () => {
+    host = await WireHost.open();
+    const client = await host.connect();
+    const process = await client.start(sleep);
+    const told = waiters(process);
+    const port = Number(new URL(host.server.url as string).port);
+    // Without a goodbye, as a crash would have it.
+    host.proxy.refuse();
+    await becomes(client, "recovering");
+    await host.server.close();
+    const listen = { host: "127.0.0.1", port };
+    const again = await serve(host.supervisor, { auth: { kind: "token", token: TOKEN }, listen });
+    host.proxy.admit();
+    const lost = { code: "CONNECTION_LOST", data: { reason: "session-unknown" } };
+    expect(await told).toEqual([lost, lost, lost, lost]);
+    expect(client.link.state).toBe("closed");
+    expect(await refusal(client.list())).toEqual(lost);
+    await again.close();
+  });
+
+  it("is over when its server says that it stops", async () => {
+    host = await WireHost.open();
+    const client = await host.connect();
+    await host.server.close();
+    await becomes(client, "closed");
+    expect(await refusal(client.list())).toEqual({ code: "CONNECTION_LOST", data: { reason: "server-stopped" } });
+  });
+
+  it("is given up when recovery takes too long", async () => {
+    host = await WireHost.open();
+    const client = await host.connect({ limits: { recoveryMs: 150 } });
+    const process = await client.start(sleep);
+    const told = waiters(process);
+    host.proxy.refuse();
+    await becomes(client, "recovering");
+    const late = refusal(process.write("x"));
+    const lost = { code: "CONNECTION_LOST", data: { reason: "unreachable" } };
+    expect(await told).toEqual([lost, lost, lost, lost]);
+    expect(await late).toEqual(lost);
+    expect(await refusal(client.start(sleep))).toEqual(lost);
+  });
+
+  it("is over with its processes when its client closes", async () => {
+    host = await WireHost.open();
+    const client = await host.connect();
+    const process = await client.start({ argv: sh("trap '' TERM; echo ready; while :; do /bin/sleep 0.01; done") });
+    await printed(process, "ready");
+    const told = refusal(process.read({ afterSeq: 1_000, waitMs: 60_000 }));
+    const local = await host.supervisor.attach(process.id);
+    await client.close({ graceMs: 0 });
+    expect(local.info).toMatchObject({ state: "closed", signal: "SIGKILL" });
+    expect(client.link.state).toBe("closed");
+    // Either the end was told, or the close came first; it does not stay open.
+    expect(["CLOSED", undefined]).toContain((await told.catch(() => undefined))?.code);
+    expect(await refusal(client.list())).toEqual({ code: "CLOSED", data: {} });
+  });
+
+  it("belongs to the last who showed its secret: the one before is told, and does not come back", async () => {
+    host = await WireHost.open();
+    const first = await peer();
+    first.hello(TOKEN);
+    const { sessionId, secret } = await first.next("welcome");
+    const second = await peer();
+    second.hello(TOKEN, { resume: { sessionId, secret, pending: [] } });
+    expect(await second.next("welcome")).toMatchObject({ sessionId, resumed: true });
+    expect(await first.closed).toMatchObject({ code: 4409 });
+  });
+
+  it("does not fight with whoever took it over", async () => {
+    host = await WireHost.open();
+    const door = new OpenDoor(host.server.url as string);
+    const client = await connectOver(door.open, { token: TOKEN });
+    const told = waiters(await client.start(sleep));
+    const { sessionId, secret } = door.welcome as Message;
+    const thief = await peer();
+    thief.hello(TOKEN, { resume: { sessionId, secret, pending: [] } });
+    expect(await thief.next("welcome")).toMatchObject({ resumed: true });
+    const lost = { code: "CONNECTION_LOST", data: { reason: "superseded" } };
+    expect(await told).toEqual([lost, lost, lost, lost]);
+    expect([client.link.state, door.opened]).toEqual(["closed", 1]);
+    thief.request(1, "process/list");
+    expect(await thief.reply(1)).toMatchObject({ result: { processes: [{ state: "running" }] } });
+  });
+
+  it("gives nothing to who knows its id and not its secret, and stays as it was", async () => {
+    host = await WireHost.open();
+    const owner = await peer();
+    owner.hello(TOKEN);
+    const { sessionId, secret } = await owner.next("welcome");
+    for (const resume of [
+      { sessionId, secret: "", pending: [] },
+      { sessionId, secret: `${secret}x`, pending: [] },
+      { sessionId: "another", secret, pending: [] },
+    ]) {
+      const stranger = await peer();
+      stranger.hello(TOKEN, { resume });
+      expect(await stranger.closed).toMatchObject({ code: 4404 });
+      expect(stranger.received).toEqual([]);
+    }
+    const noToken = await peer();
+    noToken.hello(undefined, { resume: { sessionId, secret, pending: [] } });
+    expect(await noToken.closed).toMatchObject({ code: 4401 });
+    owner.request(1, "process/list");
+    expect(await owner.reply(1)).toMatchObject({ result: { processes: [] } });
+  });
+
+  it("shows its secret in its welcome and nowhere else", async () => {
+    host = await WireHost.open();
+    const owner = await peer();
+    owner.hello(TOKEN);
+    const { secret } = await owner.next("welcome");
+    owner.request(1, "process/start", { spec: sleep, incarnation: "one", subscribe: "gap" });
+    owner.request(2, "process/list");
+    await owner.reply(2);
+    expect(JSON.stringify(owner.received.slice(1))).not.toContain(secret);
+  });
+
+  it("lives on when the server itself hangs up on one connection, and its processes with it", async () => {
+    host = await WireHost.open();
+    const client = await host.connect();
+    const process = await client.start({ argv: sh("read line; echo $line"), pipeStdin: true });
+    const back = firstValueFrom(client.link.state$.pipe(filter((state) => state === "recovering")));
+    host.proxy.cut();
+    await back;
+    expect(await process.write("still here\n")).toBe("accepted");
+    expect(await printed(process, "\n")).toBe("still here\n");
+  });
+});
+
+/** A clock that tells which times were asked for. */
+class TellingClock extends FakeClock {
+  readonly asked: number[] = [];
+
+  override after(ms: number, run: () => void): Cancel {
+    this.asked.push(ms);
+    return super.after(ms, run);
+  }
+}
+
+/** Connections whose first frame can be read by the spec: the welcome, which the client keeps to itself. */
+class OpenDoor {
+  readonly #open: OpenTransport;
+  opened = 0;
+  welcome: Message | undefined;
+
+  constructor(url: string) {
+    this.#open = openWebSocket(url, SUBPROTOCOL, 1e6);
+  }
+
+  readonly open: OpenTransport = async () => {
+    this.opened += 1;
+    const transport = await this.#open();
+    return {
+      listen: (handlers) =>
+        transport.listen({
+          ...handlers,
+          frame: (frame) => {
+            this.welcome ??= decode(Uint8Array.from(frame)) as Message;
+            handlers.frame(frame);
+          },
+          closed: (code, reason) => handlers.closed(code, reason),
+        }),
+      send: (frame, sent) => transport.send(frame, sent),
+      close: (code, reason) => transport.close(code, reason),
+      terminate: () => transport.terminate(),
+    };
+  };
+}
