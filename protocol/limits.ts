@@ -22,6 +22,8 @@ export const limits = {
   mergeBelowBytes: 16 * 1024,
   /** Bytes of stdin accepted and not yet taken by the child. A larger single write enters when the queue is empty. */
   stdinQueueBytes: 1024 * 1024,
+  /** Bytes of writes that wait for room in the queue; beyond it a write is refused, or who never waits would fill the memory. */
+  stdinParkedBytes: 16 * 1024 * 1024,
   /** Write ids remembered per process, so that a retried write is acknowledged and not written twice. */
   writeIds: 4096,
   /** Characters of a write id: a uuid with room for a prefix. */

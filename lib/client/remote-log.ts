@@ -1,6 +1,7 @@
 // One remote process as this client knows it: what the server said of it, and its events, asked for while somebody reads.
 import type { DeliveryMode, GapNotice, ProcessAddress, ProcessEvent, ProcessInfo, Seq } from "../../protocol/index.ts";
-import { Replica, type ReplicaOptions } from "../log/replica.ts";
+import { Replica } from "../log/replica.ts";
+import type { ReplicaOptions } from "../log/replica-source.ts";
 import type { Link } from "./link.ts";
 import type { Requests } from "./requests.ts";
 

@@ -35,18 +35,17 @@ import { ReplayLog, type ReplayLogOptions } from "../log/replay-log.ts";
 import type { Child, ExitStatus } from "../spawn/child.ts";
 import type { Message, Reply } from "./message.ts";
 import { type MergeOptions, OutputMerger } from "./output-merger.ts";
-import { StdinQueue } from "./stdin-queue.ts";
+import { type StdinLimits, StdinQueue } from "./stdin-queue.ts";
 import { Termination, type TerminationRequest } from "./termination.ts";
 import { WriteLedger } from "./write-ledger.ts";
 
 /** What an actor is made with. */
-export interface ActorOptions extends MergeOptions {
+export interface ActorOptions extends MergeOptions, StdinLimits {
   /** The process as its start was asked for; state, pid and exit are the actor's. */
   readonly identity: Omit<ProcessInfo, "state" | "pid" | "exitCode" | "signal">;
   readonly timeoutMs: number | undefined;
   readonly clock: Clock;
   readonly log: ReplayLogOptions;
-  readonly stdinQueueBytes: number;
   readonly writeIds: number;
   readonly graceMs: number;
   readonly pauseLeaseMs: number;
@@ -189,10 +188,10 @@ export class ProcessActor {
     if (this.#state !== "starting") return discard(child, this.#settleRelease);
     this.#child = child;
     this.#openStreams = child.streams.length;
-    const { stdinQueueBytes, writeIds, timeoutMs, clock } = this.#options;
+    const { writeIds, timeoutMs, clock } = this.#options;
     if (child.stdin) {
       const onWritten = (error?: Error) => this.post({ type: "written", error });
-      this.#stdin = new StdinQueue(child.stdin, new WriteLedger(writeIds), stdinQueueBytes, onWritten);
+      this.#stdin = new StdinQueue(child.stdin, new WriteLedger(writeIds), this.#options, onWritten);
     }
     if (timeoutMs !== undefined) this.#timeout = clock.after(timeoutMs, () => this.post({ type: "timeout" }));
     this.#become("running");

@@ -5,14 +5,14 @@
 // 1. Bytes reach the child in the order in which their writes were posted.
 // 2. A write id is remembered in the same turn as its bytes enter the queue; a parked write is not accepted yet.
 // 3. No error of the pipe escapes: a child that stopped reading makes later writes `stdinClosed`.
-import type { WriteStatus } from "../../protocol/index.ts";
+import type { Limits, WriteStatus } from "../../protocol/index.ts";
 import { ExecwireError } from "../errors.ts";
 import type { ChildStdin } from "../spawn/child.ts";
 import type { Reply } from "./message.ts";
 import type { WriteLedger } from "./write-ledger.ts";
 
-/** What may be parked, in queues: enough for any burst of waiting writers, and a bound. */
-const PARKED_QUEUES = 16;
+/** Bounds of a queue. */
+export type StdinLimits = Pick<Limits, "stdinQueueBytes" | "stdinParkedBytes">;
 
 /** Bytes to write, or the end of the input. */
 interface Entry {
@@ -25,7 +25,7 @@ interface Entry {
 export class StdinQueue {
   readonly #stdin: ChildStdin;
   readonly #ledger: WriteLedger;
-  readonly #maxBytes: number;
+  readonly #limits: StdinLimits;
   /** Called when a chunk was taken, or refused, by the kernel; it must come back as `written` in a turn of its own. */
   readonly #onWritten: (error?: Error) => void;
   readonly #queue: (Uint8Array | "end")[] = [];
@@ -38,10 +38,10 @@ export class StdinQueue {
   /** Nothing reaches the child any more. */
   #broken = false;
 
-  constructor(stdin: ChildStdin, ledger: WriteLedger, maxBytes: number, onWritten: (error?: Error) => void) {
+  constructor(stdin: ChildStdin, ledger: WriteLedger, limits: StdinLimits, onWritten: (error?: Error) => void) {
     this.#stdin = stdin;
     this.#ledger = ledger;
-    this.#maxBytes = maxBytes;
+    this.#limits = limits;
     this.#onWritten = onWritten;
   }
 
@@ -87,10 +87,10 @@ export class StdinQueue {
   /** Bounded, since a writer that does not wait for its answers could park without end. */
   #park(entry: Entry): void {
     const bytes = entry.chunk === "end" ? 0 : entry.chunk.length;
-    if (this.#parked.length > 0 && this.#parkedBytes + bytes > PARKED_QUEUES * this.#maxBytes) {
+    if (this.#parked.length > 0 && this.#parkedBytes + bytes > this.#limits.stdinParkedBytes) {
       const message =
         "too many bytes wait for room in the stdin of this process; wait for the answers of earlier writes";
-      return entry.reply.reject(new ExecwireError("LIMIT_EXCEEDED", message, { data: { limit: "stdinQueueBytes" } }));
+      return entry.reply.reject(new ExecwireError("LIMIT_EXCEEDED", message, { data: { limit: "stdinParkedBytes" } }));
     }
     this.#parkedBytes += bytes;
     this.#parked.push(entry);
@@ -127,7 +127,9 @@ export class StdinQueue {
   /** There is room, or none is needed: the end, a write larger than the queue once it is empty, a retry. */
   #mayEnter({ chunk, writeId }: Entry): boolean {
     if (writeId !== undefined && this.#ledger.has(writeId)) return true;
-    return chunk === "end" || this.#queue.length === 0 || this.#queuedBytes + chunk.length <= this.#maxBytes;
+    return (
+      chunk === "end" || this.#queue.length === 0 || this.#queuedBytes + chunk.length <= this.#limits.stdinQueueBytes
+    );
   }
 
   #pump(): void {

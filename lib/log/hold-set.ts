@@ -28,13 +28,17 @@ export class HoldSet {
 
   add(position: () => Seq): Hold {
     const entry: Entry = { position, alive: true };
-    this.#entries.add(entry);
+    const entries = this.#entries;
+    entries.add(entry);
     return {
       renew: () => {
         entry.alive = true;
         this.#onMove();
       },
       release: () => this.#remove(entry),
+      get isLive() {
+        return entries.has(entry);
+      },
     };
   }
 

@@ -7,6 +7,8 @@ export interface Hold {
   /** Says that the position moved, or that the owner is alive though it cannot move yet. */
   renew(): void;
   release(): void;
+  /** False once released, or taken for gone: what follows the position may be evicted. */
+  readonly isLive: boolean;
 }
 
 /** A log as its readers see it; written by an actor (local) or by the wire (replica). */

@@ -13,25 +13,7 @@ import { limits } from "../../protocol/index.ts";
 import { type Cancel, type Clock, systemClock } from "../clock.ts";
 import type { ExecwireError } from "../errors.ts";
 import type { Hold, LogView } from "./log-view.ts";
-
-/** Where the events come from. */
-export interface ReplicaSource {
-  /** Send what follows `afterSeq`, from now on; answered by a call of `began`. Replaces an earlier one. Read is up to `acked`. */
-  subscribe(afterSeq: Seq, delivery: DeliveryMode, acked: Seq): void;
-  /** Send nothing any more. */
-  unsubscribe(): void;
-  /** Everything up to `seq` was taken; only of interest to a lossless subscription. */
-  ack(seq: Seq): void;
-}
-
-/** What a replica may hold. */
-export interface ReplicaOptions {
-  readonly delivery: DeliveryMode;
-  readonly retainedBytes?: number;
-  readonly retainedEvents?: number;
-  readonly windowBytes?: number;
-  readonly clock?: Clock;
-}
+import type { ReplicaOptions, ReplicaSource } from "./replica-source.ts";
 
 /** What was read is acknowledged after this time at the latest: the source may retain less than our window. */
 const ACK_MS = 5;
@@ -150,7 +132,11 @@ export class Replica implements LogView {
       this.#delivery = "lossless";
       if (this.wanted) this.subscribe();
     }
+    const holds = this.#holds;
     return {
+      get isLive() {
+        return holds.has(position);
+      },
       renew: () => this.#acknowledge(),
       release: () => {
         if (!this.#holds.delete(position)) return;

@@ -27,8 +27,9 @@ export class HeldPosition {
     this.#hold.renew();
   }
 
-  /** Output bytes between it and `seq`; 0 where that is not known any more. */
+  /** Output bytes between it and `seq` that the client may still read; 0 once it was taken for gone. */
   bytesUpTo(seq: Seq): number {
+    if (!this.#hold.isLive) return 0;
     const sent = this.#log.offsetAfter(seq);
     return sent === undefined || this.#offset === undefined ? 0 : sent - this.#offset;
   }

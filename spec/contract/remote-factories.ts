@@ -88,13 +88,13 @@ const kinds: Readonly<Record<string, (limits: Partial<Limits>) => Promise<Backen
     return composed(await connect(near.url as string, { token: TOKEN, limits }), endNear, endFar);
   },
 
-  /** Every few frames the socket is cut, in the middle of one. */
+  /** The socket is cut every 50 frames, as far as the proxy can tell them apart. */
   async cutting(limits) {
     const { server, end } = await host(limits, loopback);
     const proxy = await WireProxy.to(server.url as string);
     const eager = { ...limits, backoffFirstMs: 1, backoffLastMs: 20 };
     const client = await connect(proxy.url, { token: TOKEN, limits: eager });
-    proxy.cutAfter(() => 4_000 + Math.floor(Math.random() * 4_000));
+    proxy.cutEvery(50);
     return composed(client, () => proxy.close(), end);
   },
 };

@@ -6,6 +6,9 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 /** `up` is from the client to the server, `down` the other way. */
 export type Direction = "up" | "down";
 
+/** What Node reads at most in one go. */
+const FULL_READ = 64 * 1024;
+
 /** A proxy on a port of 127.0.0.1. */
 export class WireProxy {
   readonly #server: Server;
@@ -16,6 +19,8 @@ export class WireProxy {
   #admits = true;
   #nextCut: (() => number) | undefined;
   #bytesToCut = Number.POSITIVE_INFINITY;
+  #chunksPerCut = Number.POSITIVE_INFINITY;
+  #chunksToCut = Number.POSITIVE_INFINITY;
   /** Connections that were forwarded so far. */
   connections = 0;
   /** Cuts made by `cutAfter`. */
@@ -70,6 +75,12 @@ export class WireProxy {
     this.#bytesToCut = next?.() ?? Number.POSITIVE_INFINITY;
   }
 
+  /** Cuts all again and again, each time after as many frames in both directions, roughly: small ones are a chunk each. */
+  cutEvery(chunks: number): void {
+    this.#chunksPerCut = chunks;
+    this.#chunksToCut = chunks;
+  }
+
   async close(): Promise<void> {
     this.#server.close();
     this.refuse();
@@ -112,6 +123,15 @@ export class WireProxy {
         return;
       }
       this.#bytesToCut -= chunk.length;
+      // A full read is a part of a larger frame, which must get through sooner or later.
+      if (chunk.length < FULL_READ) this.#chunksToCut -= 1;
+      if (this.#chunksToCut <= 0) {
+        this.#chunksToCut = this.#chunksPerCut;
+        this.cuts += 1;
+        to.write(chunk, () => this.cut());
+        from.pause();
+        return;
+      }
       if (to.write(chunk)) return;
       from.pause();
       to.once("drain", () => from.resume());

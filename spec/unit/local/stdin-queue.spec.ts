@@ -12,7 +12,12 @@ class Input {
 
   constructor() {
     const written = (error?: Error) => this.queue.written(error);
-    this.queue = new StdinQueue(this.stdin, new WriteLedger(100), 5, written);
+    this.queue = new StdinQueue(
+      this.stdin,
+      new WriteLedger(100),
+      { stdinQueueBytes: 5, stdinParkedBytes: 100 },
+      written,
+    );
   }
 
   write(text: string, writeId?: string): void {
@@ -169,6 +174,18 @@ describe("a stdin queue", () => {
     input.write("1", "w1");
     expect(input.answers).toEqual(["w1 accepted", "2 stdinClosed", "w1 accepted"]);
     expect(input.stdin.received).toEqual(["1"]);
+  });
+
+  it("refuses what can wait no longer, and delivers what was accepted", () => {
+    const input = new Input();
+    input.write("12345");
+    input.write("a".repeat(100), "parked");
+    input.write("b", "too much");
+    expect(input.answers).toEqual(["12345 accepted", "too much LIMIT_EXCEEDED"]);
+    input.stdin.take();
+    input.stdin.take();
+    expect(input.answers.slice(2)).toEqual(["parked accepted"]);
+    expect(input.stdin.received).toEqual(["12345", "a".repeat(100)]);
   });
 
   it("accepts an empty write without troubling the child, and goes on with the next", () => {

@@ -4,7 +4,8 @@ import { expect } from "@jest/globals";
 import { Cursor } from "../../../lib/log/cursor.ts";
 import type { Hold } from "../../../lib/log/log-view.ts";
 import type { ReplayLog } from "../../../lib/log/replay-log.ts";
-import { Replica, type ReplicaOptions, type ReplicaSource } from "../../../lib/log/replica.ts";
+import { Replica } from "../../../lib/log/replica.ts";
+import type { ReplicaOptions, ReplicaSource } from "../../../lib/log/replica-source.ts";
 import type { Delivery, DeliveryMode, GapNotice, ProcessEvent, Seq } from "../../../protocol/index.ts";
 
 /** What a server does for one subscription: a cursor, a hold from the acknowledgement on, a window. */
