@@ -7,7 +7,8 @@
 // 3. A reader that begins at the beginning, after this has let go of it, may still find it at the source: the answer is `loading`
 //    and the replica begins anew. For a reader in the middle what was let go of is a gap: fetching it again for each slow
 //    reader of a fast process would move more than it saves.
-// 4. Nothing that a hold has not read is evicted: the source sends no more than a window ahead of the acknowledgement.
+// 4. Nothing that a hold has not read is evicted: the source sends no more than a window ahead of the acknowledgement. When it
+//    does, it has taken the reader for gone, and the hold is over here as well.
 import type { Delivery, DeliveryMode, ExitedEvent, GapNotice, ProcessEvent, Seq } from "../../protocol/index.ts";
 import { limits } from "../../protocol/index.ts";
 import { type Cancel, type Clock, systemClock } from "../clock.ts";
@@ -232,13 +233,16 @@ export class Replica implements LogView {
   }
 
   #evict(): void {
+    // More than a window ahead of a reader: the source has taken it for gone, and so must we.
+    while (this.#holds.size > 0 && this.#retained > this.#maxBytes + this.#windowBytes) {
+      const floor = this.#floor();
+      for (const position of this.#holds) if (position() === floor) this.#holds.delete(position);
+    }
     const floor = this.#floor();
     let count = 0;
-    const isOver = () =>
-      this.#offset - this.#evictedOffset > this.#maxBytes || this.#items.length - count > this.#maxEvents;
-    while (isOver() && count < this.#items.length - 1) {
+    while (this.#retained > this.#maxBytes || this.#items.length - count > this.#maxEvents) {
       const item = this.#items[count] as Item;
-      if (seqAfter(item.delivery) > floor) break;
+      if (count === this.#items.length - 1 || seqAfter(item.delivery) > floor) break;
       this.#evictedOffset = item.offset;
       count += 1;
     }
@@ -246,6 +250,10 @@ export class Replica implements LogView {
     if (count === 0) return;
     this.#items.splice(0, count);
     this.#hasEvicted = true;
+  }
+
+  get #retained(): number {
+    return this.#offset - this.#evictedOffset;
   }
 
   /** Tells the source how far everyone has read, in steps that keep the window open. */
