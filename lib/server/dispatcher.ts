@@ -28,8 +28,8 @@ export class Dispatcher {
   readonly #subscriptions = new Map<number, { readonly channel: Channel; readonly subscription: Subscription }>();
   /** Aborted at the end: nobody waits for answers any more. */
   readonly #gone = new AbortController();
-  /** Requests being performed. */
-  #running = 0;
+  /** Requests being performed that change nothing; the others are the session's. */
+  #looking = 0;
   #over = false;
 
   constructor(parts: ServerParts, session: Session, outbox: Outbox, changes: ChangeFeed) {
@@ -45,8 +45,9 @@ export class Dispatcher {
     session.forget(request.acked);
     const { id, method } = request;
     const { requests } = this.#parts.limits;
+    const once = isMethod(method) && methods[method].once;
     // One that is known is not one more.
-    if (!session.knows(id) && (this.#running >= requests || session.isFull(requests))) {
+    if (once ? session.isFull(requests) && !session.knows(id) : this.#looking >= requests) {
       const message = `more than ${requests} requests of this session are running, or too much is unacknowledged`;
       return this.#outbox.send(
         encode({ type: "reply", id, error: { code: "LIMIT_EXCEEDED", message, data: { limit: "requests" } } }),
@@ -58,8 +59,10 @@ export class Dispatcher {
     const begin = () => {
       for (const subscription of announced) subscription.start();
     };
-    if (isMethod(method) && methods[method].once) return session.once(id, perform, begin);
+    if (once) return session.once(id, perform, begin);
+    this.#looking += 1;
     void perform().then((frame) => {
+      this.#looking -= 1;
       if (!this.#over) this.#outbox.send(frame);
       begin();
     });
@@ -68,7 +71,6 @@ export class Dispatcher {
   /** The frame of the reply; never rejects: a refusal is a reply. */
   async #perform({ id, method, params }: RequestMessage, announced: Subscription[]): Promise<Uint8Array> {
     const session = this.#session;
-    this.#running += 1;
     try {
       if (session.over) throw new ExecwireError("CLOSED", "the session is over");
       if (!isMethod(method)) throw invalidParams({ field: "method", message: `${method} is not known to this server` });
@@ -87,8 +89,6 @@ export class Dispatcher {
       throw new ExecwireError("LIMIT_EXCEEDED", message, { data: { limit: "frameBytes" } });
     } catch (error) {
       return encode({ type: "reply", id, error: toWireError(error) });
-    } finally {
-      this.#running -= 1;
     }
   }
 

