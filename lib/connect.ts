@@ -5,7 +5,7 @@ import type { ClientOptions, RemoteBackend } from "./client/remote-backend.ts";
 import { refuse } from "./errors.ts";
 import { openCommand } from "./transport/command.ts";
 import type { OpenTransport } from "./transport/transport.ts";
-import { openWebSocket } from "./transport/websocket-client.ts";
+import { type OpenLimits, openWebSocket } from "./transport/websocket-client.ts";
 
 /** Where a server is: `ws://HOST:PORT`, `wss://...`, `unix:PATH`, or a program that serves on its stdin and stdout. */
 export type ServerAddress = string | { readonly command: readonly string[] };
@@ -16,13 +16,13 @@ export type ServerAddress = string | { readonly command: readonly string[] };
  * until `limits.recoveryMs` is over.
  */
 export function connect(address: ServerAddress, options: ClientOptions = {}): Promise<RemoteBackend> {
-  return connectOver(opener(address, options.limits?.frameBytes ?? limits.frameBytes), options);
+  return connectOver(opener(address, { ...limits, ...options.limits }), options);
 }
 
-function opener(address: ServerAddress, frameBytes: number): OpenTransport {
-  if (typeof address !== "string") return openCommand(address.command, frameBytes);
+function opener(address: ServerAddress, bounds: OpenLimits): OpenTransport {
+  if (typeof address !== "string") return openCommand(address.command, bounds.frameBytes);
   if (!/^(wss?:\/\/|unix:)./.test(address)) {
     refuse({ field: "url", message: `must begin with ws://, wss:// or unix:, got ${address}` });
   }
-  return openWebSocket(address, SUBPROTOCOL, frameBytes);
+  return openWebSocket(address, SUBPROTOCOL, bounds);
 }

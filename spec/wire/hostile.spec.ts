@@ -21,7 +21,9 @@ describe("a server that is sent nonsense", () => {
   afterAll(() => host.close());
 
   async function peer(): Promise<WirePeer> {
-    return new WirePeer(await openWebSocket(host.server.url as string, SUBPROTOCOL, 1e9)());
+    return new WirePeer(
+      await openWebSocket(host.server.url as string, SUBPROTOCOL, { frameBytes: 1e9, handshakeMs: 5_000 })(),
+    );
   }
 
   /** Another client's process answers, before and after. */

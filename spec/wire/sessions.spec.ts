@@ -25,7 +25,9 @@ describe("a session", () => {
   const sleep = { argv: ["/bin/sleep", "600"] };
 
   async function peer(): Promise<WirePeer> {
-    return new WirePeer(await openWebSocket(host.server.url as string, SUBPROTOCOL, 1e6)());
+    return new WirePeer(
+      await openWebSocket(host.server.url as string, SUBPROTOCOL, { frameBytes: 1e6, handshakeMs: 5_000 })(),
+    );
   }
 
   /** Everything that waits for a process, and what each was told. */
@@ -206,7 +208,7 @@ class OpenDoor {
   welcome: Message | undefined;
 
   constructor(url: string) {
-    this.#open = openWebSocket(url, SUBPROTOCOL, 1e6);
+    this.#open = openWebSocket(url, SUBPROTOCOL, { frameBytes: 1e6, handshakeMs: 5_000 });
   }
 
   readonly open: OpenTransport = async () => {
