@@ -1,0 +1,19 @@
+// The numbers that the documents promise are those of the limits.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "@jest/globals";
+import { limits } from "../../protocol/index.ts";
+
+const root = join(import.meta.dirname, "../..");
+
+it.each([
+  ["README.md", `${limits.retainedBytes / 2 ** 20} MiB a process and ${limits.closedRetentionMs / 1000} s`],
+  ["README.md", `does not come back within ${limits.sessionTtlMs / 1000} s`],
+  ["protocol/README.md", `1 to ${limits.chunkBytes.toLocaleString("en")} bytes`],
+  ["protocol/README.md", `remembered for the last ${limits.writeIds.toLocaleString("en")}`],
+  ["protocol/README.md", `At most ${limits.requests.toLocaleString("en")}`],
+  ["protocol/README.md", `time without a connection (${limits.sessionTtlMs / 1000} s)`],
+  ["protocol/README.md", `at most ${limits.frameBytes / 2 ** 20} MiB`],
+])("%s is right that it is: %s", (file, text) => {
+  expect(readFileSync(join(root, file), "utf8")).toContain(text);
+});
