@@ -18,6 +18,8 @@ export const limits = {
   memoryBudgetBytes: 512 * 1024 * 1024,
   /** Followers of a chunk wait this long to be merged; the first never waits. One timer tick: below what a person or a prompt notices. */
   mergeWindowMs: 1,
+  /** The same while nobody follows the log. Ten events a second at most: what a client finds later is few and large. */
+  unfollowedMergeWindowMs: 100,
   /** Reads at least this large are never held back to be merged: there is nothing to gain. */
   mergeBelowBytes: 16 * 1024,
   /** Bytes of stdin accepted and not yet taken by the child. A larger single write enters when the queue is empty. */
@@ -34,8 +36,10 @@ export const limits = {
   closedRetentionMs: 80_000,
   /** Closed processes kept at once; beyond it the oldest are removed early. */
   closedProcesses: 4096,
-  /** Output of all closed processes kept; beyond it the oldest are removed early. */
-  closedBytes: 256 * 1024 * 1024,
+  /** Output of all closed processes kept; beyond it the largest that nobody holds lose theirs and keep their end. */
+  closedBytes: 64 * 1024 * 1024,
+  /** What a process printed that its Codex client has not taken, while it runs on without being held back: 54 MiB as base64, and the client takes messages of 64. */
+  unreadBytes: 40 * 1024 * 1024,
   /** From SIGTERM to SIGKILL: what most programs need to shut down in order. */
   graceMs: 5_000,
   /** After SIGKILL to everyone, how long `close()` waits for the end of streams before it lets go of them. */

@@ -77,14 +77,13 @@ export class ProcessActor {
     this.#options = options;
     const { clock } = options;
     this.#mailbox = new Mailbox((message) => this.#handle(message), options.onBug);
-    this.log = new ReplayLog({ ...options.log, onPressure: (full) => this.post({ type: "pressure", full }) });
     const mergeWindowOver = () => this.post({ type: "mergeWindowOver" });
-    this.#merger = new OutputMerger(
-      (stream, chunk) => this.log.appendOutput(stream, chunk),
-      mergeWindowOver,
-      clock,
-      options,
-    );
+    this.log = new ReplayLog({
+      ...options.log,
+      onPressure: (full) => this.post({ type: "pressure", full }),
+      onFollowed: mergeWindowOver,
+    });
+    this.#merger = new OutputMerger(this.log, mergeWindowOver, clock, options);
     this.#termination = new Termination(clock, () => this.post({ type: "termination" }));
     this.started = new Promise((resolve, reject) => {
       this.#settleStart = { resolve, reject };

@@ -1,4 +1,5 @@
-// Keeps closed processes readable for a while, within a time, a count and a number of bytes.
+// Keeps closed processes readable for a while, within a time, a count and a number of bytes. Too many: the oldest go. Too
+// large: the largest lose their output and keep their end, so that a flood does not cost the small ones their answers.
 import type { Cancel, Clock } from "../clock.ts";
 import type { ProcessActor } from "./process-actor.ts";
 
@@ -10,7 +11,7 @@ export interface RetentionLimits {
 }
 
 interface Kept {
-  readonly bytes: number;
+  bytes: number;
   readonly cancel: Cancel;
 }
 
@@ -36,14 +37,26 @@ export class Retention {
     this.#kept.set(actor, { bytes, cancel });
     this.#bytes += bytes;
     for (const oldest of this.#kept.keys()) {
-      if (this.#kept.size <= this.#limits.closedProcesses && this.#bytes <= this.#limits.closedBytes) return;
+      if (this.#kept.size <= this.#limits.closedProcesses) break;
       this.#drop(oldest);
     }
+    if (this.#bytes > this.#limits.closedBytes) this.#trim();
   }
 
   /** Removes everything now. */
   clear(): void {
     for (const actor of this.#kept.keys()) this.#drop(actor);
+  }
+
+  #trim(): void {
+    // What a lossless reader has not read yet is not ours to take; the memory budget bounds it.
+    const candidates = [...this.#kept].filter(([actor]) => !actor.log.isWanted);
+    for (const [actor, kept] of candidates.sort(([, a], [, b]) => b.bytes - a.bytes)) {
+      if (this.#bytes <= this.#limits.closedBytes) return;
+      actor.log.trim();
+      this.#bytes += actor.log.cost - kept.bytes;
+      kept.bytes = actor.log.cost;
+    }
   }
 
   #drop(actor: ProcessActor): void {

@@ -1,4 +1,5 @@
-// The lossless readers of a log: the lowest of their positions is the floor of eviction, and the reason to pause the writer.
+// What readers ask a log to keep. The lossless ones: the lowest of their positions is the floor of eviction, and the reason
+// to pause the writer. The others only wish for more than the log would keep by itself, within bounds.
 import type { Seq } from "../../protocol/index.ts";
 import type { Hold } from "./log-view.ts";
 
@@ -7,9 +8,19 @@ interface Entry {
   alive: boolean;
 }
 
+/** What is to be kept beyond the bounds of a log, when there is memory for it. */
+export interface Wish {
+  /** From this seq on, exclusively. */
+  readonly floor: Seq;
+  readonly bytes: number;
+}
+
+const NO_WISH: Wish = { floor: Number.POSITIVE_INFINITY, bytes: 0 };
+
 /** Positions that must not be evicted, with back-pressure while they fill the log. */
 export class HoldSet {
   readonly #entries = new Set<Entry>();
+  readonly #wishes = new Map<object, { readonly position: () => Seq; readonly bytes: number }>();
   readonly #isTooMuch: (floor: Seq) => boolean;
   readonly #onPressure: ((full: boolean) => void) | undefined;
   readonly #onMove: () => void;
@@ -40,6 +51,38 @@ export class HoldSet {
         return entries.has(entry);
       },
     };
+  }
+
+  /** A hold that gives in: it neither pauses the writer nor needs a lease. */
+  addWish(position: () => Seq, bytes: number): Hold {
+    const wishes = this.#wishes;
+    const key = {};
+    wishes.set(key, { position, bytes });
+    return {
+      renew: () => this.#onMove(),
+      release: () => {
+        if (wishes.delete(key)) this.#onMove();
+      },
+      get isLive() {
+        return wishes.has(key);
+      },
+    };
+  }
+
+  /** All wishes together. */
+  wish(): Wish {
+    if (this.#wishes.size === 0) return NO_WISH;
+    let { floor, bytes } = NO_WISH;
+    for (const wish of this.#wishes.values()) {
+      floor = Math.min(floor, wish.position());
+      bytes = Math.max(bytes, wish.bytes);
+    }
+    return { floor, bytes };
+  }
+
+  /** Whether somebody, lossless or not, still wants what lies at or before `headSeq`. */
+  wants(headSeq: Seq): boolean {
+    return Math.min(this.floor(), this.wish().floor) < headSeq;
   }
 
   /** The lowest held position; infinite without holds. */

@@ -31,6 +31,10 @@ export interface LogView {
   offsetAfter(seq: Seq): number | undefined;
   /** Calls `wake` after each append or failure. It carries no data: ask `next`. Returns the way to stop. */
   onAppend(wake: () => void): () => void;
-  /** Keeps what follows `position()` until released or taken for gone; the writer pauses instead of evicting it. */
-  hold(position: () => Seq): Hold;
+  /**
+   * Keeps what follows `position()` until released or taken for gone; the writer pauses instead of evicting it. With
+   * `upToBytes` it never pauses: that much is kept, even above the log's own bound, and beyond it the oldest goes. A log
+   * whose truth is elsewhere keeps no more for it than it would anyway.
+   */
+  hold(position: () => Seq, upToBytes?: number): Hold;
 }

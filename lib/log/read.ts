@@ -10,39 +10,40 @@ import type { LogView } from "./log-view.ts";
  * the next of these, or when `waitMs` is over. Returns at least one whole chunk whatever `maxBytes` says. Rejects with
  * the log's failure.
  */
-export function read(
+export async function read(
   view: LogView,
   options: ReadOptions & { readonly signal?: AbortSignal } = {},
   clock: Clock = systemClock,
 ): Promise<ReadResult> {
-  const { signal } = options;
+  await waitForNews(view, options, clock);
+  const result = collect(view, options);
+  if (view.failure && result.chunks.length === 0) throw view.failure;
+  return result;
+}
+
+/** Resolves when a read has something to answer, or `waitMs` is over. Rejects with the signal's reason. */
+export function waitForNews(
+  view: LogView,
+  { afterSeq = 0, waitMs = 0, signal }: Omit<ReadOptions, "maxBytes"> & { readonly signal?: AbortSignal },
+  clock: Clock,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
-    let expired = !options.waitMs;
     const attempt = () => {
-      const result = collect(view, options);
-      if (!expired && !view.failure && !isWorthAnswering(result, options.afterSeq ?? 0)) return;
-      end();
-      if (view.failure && result.chunks.length === 0) reject(view.failure);
-      else resolve(result);
+      if (hasNews(view, afterSeq)) end(resolve);
     };
-    const end = () => {
+    const abort = () => end(() => reject(signal?.reason));
+    const end = (settle: () => void) => {
       cancel();
       stop();
       signal?.removeEventListener("abort", abort);
-    };
-    const abort = () => {
-      end();
-      reject(signal?.reason);
-    };
-    const expire = () => {
-      expired = true;
-      attempt();
+      settle();
     };
     const stop = view.onAppend(attempt);
-    const cancel = expired ? () => undefined : clock.after(options.waitMs ?? 0, expire);
+    const cancel = waitMs > 0 ? clock.after(waitMs, () => end(resolve)) : () => undefined;
     signal?.addEventListener("abort", abort);
-    attempt();
+    if (waitMs > 0) attempt();
+    else end(resolve);
   });
 }
 
@@ -78,9 +79,14 @@ function collect(view: LogView, { afterSeq = 0, maxBytes }: ReadOptions): ReadRe
 }
 
 /** The exit is news when the caller's position lies before the head; afterwards it waits again, for late output. */
-function isWorthAnswering(result: ReadResult, afterSeq: Seq): boolean {
-  const exitIsNews = result.exited && afterSeq < result.nextSeq - 1;
-  return result.chunks.length > 0 || result.gap !== undefined || result.closed || exitIsNews;
+function hasNews(view: LogView, afterSeq: Seq): boolean {
+  if (view.closed || view.failure || (view.exited && afterSeq < view.headSeq)) return true;
+  const cursor = new Cursor(view, afterSeq);
+  for (;;) {
+    const delivery = cursor.next();
+    if (delivery === undefined || delivery === "loading") return false;
+    if (delivery.type === "output" || delivery.type === "gap") return true;
+  }
 }
 
 function join(first: GapNotice, second: GapNotice): GapNotice {

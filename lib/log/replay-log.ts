@@ -6,7 +6,7 @@
 // 2. Nothing follows `closed`; `exited` comes at most once and before it; output may come between.
 // 3. Retained output stays within its bounds in bytes and events, the oldest goes first; a chunk above `chunkBytes` is
 //    split before it gets a seq, so nothing evicts itself. Only what a live hold has not read may exceed the bounds, by
-//    what was in flight when the writer was told to pause.
+//    what was in flight when the writer was told to pause, or, for a hold that never pauses it, by as much as that asked for.
 // 4. `exited` and `closed` are never evicted.
 // 5. An appended event is frozen and keeps its identity while retained.
 // 6. Reading changes nothing visible.
@@ -15,7 +15,7 @@ import type { Delivery, ExitedEvent, ProcessEvent, Seq, StreamName, TerminalSize
 import { limits } from "../../protocol/index.ts";
 import type { ExecwireError } from "../errors.ts";
 import { EventRing } from "./event-ring.ts";
-import { HoldSet } from "./hold-set.ts";
+import { HoldSet, type Wish } from "./hold-set.ts";
 import type { Hold, LogView } from "./log-view.ts";
 import { MemoryBudget } from "./memory-budget.ts";
 
@@ -29,6 +29,8 @@ export interface ReplayLogOptions {
   readonly budget?: MemoryBudget;
   /** Told true when held readers fill the log (pause the writer now), false when there is room again. */
   readonly onPressure?: (full: boolean) => void;
+  /** Told when somebody begins to follow a log that nobody followed. */
+  readonly onFollowed?: () => void;
 }
 
 /** An append-only log of one incarnation, bounded, with one read primitive. */
@@ -37,6 +39,7 @@ export class ReplayLog implements LogView {
   readonly #wakes = new Set<() => void>();
   readonly #holds: HoldSet;
   readonly #budget: MemoryBudget;
+  readonly #onFollowed: (() => void) | undefined;
   readonly #maxBytes: number;
   readonly #maxEvents: number;
   readonly #chunkBytes: number;
@@ -56,6 +59,7 @@ export class ReplayLog implements LogView {
     this.#chunkBytes = Math.max(1, Math.min(options.chunkBytes ?? limits.chunkBytes, this.#maxBytes));
     this.#overhead = options.eventOverheadBytes ?? limits.eventOverheadBytes;
     this.#budget = options.budget ?? new MemoryBudget(Number.POSITIVE_INFINITY);
+    this.#onFollowed = options.onFollowed;
     const onMove = () => {
       this.#evict(0);
       this.#holds.check();
@@ -91,6 +95,16 @@ export class ReplayLog implements LogView {
   /** What this log is charged for in the memory budget: payload and overhead. */
   get cost(): number {
     return this.retainedBytes + this.#ring.length * this.#overhead;
+  }
+
+  /** Whether somebody is woken by an append. */
+  get isFollowed(): boolean {
+    return this.#wakes.size > 0;
+  }
+
+  /** Whether a hold, of either kind, has not read to the end. */
+  get isWanted(): boolean {
+    return this.#holds.wants(this.#ring.head);
   }
 
   /** Appends output. The log owns `chunk` from here on. An empty chunk is no event. */
@@ -154,12 +168,14 @@ export class ReplayLog implements LogView {
   onAppend(wake: () => void): () => void {
     // Wrapped, so that the same function registered twice is two registrations.
     const entry = () => wake();
+    // Before the reader is registered: what was held back for nobody is simply there when it looks.
+    if (this.#wakes.size === 0) this.#onFollowed?.();
     this.#wakes.add(entry);
     return () => this.#wakes.delete(entry);
   }
 
-  hold(position: () => Seq): Hold {
-    return this.#holds.add(position);
+  hold(position: () => Seq, upToBytes?: number): Hold {
+    return upToBytes === undefined ? this.#holds.add(position) : this.#holds.addWish(position, upToBytes);
   }
 
   /** Begins to measure whether the holders are alive; see `HoldSet`. */
@@ -170,6 +186,11 @@ export class ReplayLog implements LogView {
   /** Releases the holds that gave no sign of life since the lease began; their readers will meet a gap. */
   endLease(): void {
     this.#holds.endLease();
+  }
+
+  /** Lets go of all output; the end stays. For a closed log that costs more than it is worth. */
+  trim(): void {
+    while (this.#ring.first < this.#ring.head) this.#shift();
   }
 
   /** Gives the memory back to the budget when the log is forgotten. Those who still hold it may go on reading. */
@@ -189,16 +210,28 @@ export class ReplayLog implements LogView {
   #evict(added: number): void {
     if (!this.#isOver() && !this.#budget.over) return;
     const floor = this.#holds.floor();
+    const wish = this.#holds.wish();
     let freed = 0;
     while (this.#isOver() || (this.#budget.over && freed < added)) {
       // The newest event stays, however small the bounds.
       if (this.#ring.first === this.#ring.head || this.#ring.first > floor) return;
-      const event = this.#ring.shift();
-      const bytes = event.type === "output" ? event.chunk.length : 0;
-      this.#evicted += bytes;
-      this.#budget.add(-bytes - this.#overhead);
-      freed += bytes + this.#overhead;
+      if (this.#ring.first > wish.floor && this.#grants(wish)) return;
+      freed += this.#shift();
     }
+  }
+
+  /** Drops the oldest event; returns what that gives back. */
+  #shift(): number {
+    const event = this.#ring.shift();
+    const bytes = event.type === "output" ? event.chunk.length : 0;
+    this.#evicted += bytes;
+    this.#budget.add(-bytes - this.#overhead);
+    return bytes + this.#overhead;
+  }
+
+  /** A wish is for bytes only, and for no more than there is memory. */
+  #grants({ bytes }: Wish): boolean {
+    return this.retainedBytes <= bytes && this.#ring.length <= this.#maxEvents && !this.#budget.over;
   }
 
   #isOver(): boolean {

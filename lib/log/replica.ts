@@ -127,7 +127,9 @@ export class Replica implements LogView {
     };
   }
 
-  hold(position: () => Seq): Hold {
+  hold(position: () => Seq, upToBytes?: number): Hold {
+    // The source does not know that kind.
+    if (upToBytes !== undefined) return { isLive: true, renew: () => undefined, release: () => undefined };
     this.#holds.add(position);
     if (this.#delivery === "gap") {
       this.#delivery = "lossless";

@@ -4,17 +4,21 @@ import fc from "fast-check";
 import { OutputMerger } from "../../../lib/local/output-merger.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
 
-const OPTIONS = { mergeWindowMs: 1, mergeBelowBytes: 8, chunkBytes: 10 };
+const OPTIONS = { mergeWindowMs: 1, unfollowedMergeWindowMs: 100, mergeBelowBytes: 8, chunkBytes: 10 };
 type Stream = "stdout" | "stderr";
 
 class Merging {
   readonly clock = new FakeClock();
   readonly appended: string[] = [];
   readonly merger: OutputMerger;
+  isFollowed = true;
 
   constructor() {
-    const append = (stream: string, chunk: Uint8Array) => this.appended.push(`${stream}:${Buffer.from(chunk)}`);
-    this.merger = new OutputMerger(append, () => this.merger.windowOver(), this.clock, OPTIONS);
+    this.merger = new OutputMerger(this, () => this.merger.windowOver(), this.clock, OPTIONS);
+  }
+
+  appendOutput(stream: string, chunk: Uint8Array): void {
+    this.appended.push(`${stream}:${Buffer.from(chunk)}`);
   }
 
   add(text: string, stream: Stream = "stdout"): void {
@@ -45,6 +49,18 @@ describe("an output merger", () => {
     merging.clock.advance(1);
     merging.add("d");
     expect(merging.appended).toEqual(["stdout:a", "stdout:b", "stdout:c", "stdout:d"]);
+  });
+
+  it("waits longer, and for larger chunks, while nobody follows", () => {
+    const merging = new Merging();
+    merging.isFollowed = false;
+    merging.add("a");
+    merging.add("12345678");
+    merging.clock.advance(99);
+    merging.add("b");
+    expect(merging.appended).toEqual(["stdout:a"]);
+    merging.clock.advance(1);
+    expect(merging.appended).toEqual(["stdout:a", "stdout:12345678b"]);
   });
 
   it("keeps the order between the streams", () => {

@@ -53,10 +53,29 @@ describe("a closed process", () => {
     expect(await ids()).toEqual(["b", "c"]);
   });
 
-  it("is removed early, the oldest first, when together they hold too much", async () => {
+  it("loses its output, the largest first, when together they hold too much, and keeps its end", async () => {
     hostWith({ closedBytes: 25, eventOverheadBytes: 0 });
-    for (const id of ["a", "b", "c"]) await run(id, "0123456789");
-    expect(await ids()).toEqual(["b", "c"]);
+    await run("large", "0123456789012345");
+    for (const id of ["a", "b"]) await run(id, "0123456789");
+    expect(await ids()).toEqual(["large", "a", "b"]);
+    const process = await host.supervisor.attach("large");
+    const read = await process.read();
+    expect(read).toMatchObject({ chunks: [], gap: { firstSeq: 1, lastSeq: 1, bytes: 16 }, exitCode: 0, closed: true });
+    expect((await (await host.supervisor.attach("a")).read()).chunks).toHaveLength(1);
+  });
+
+  it("keeps its output for a lossless reader that has not read it", async () => {
+    hostWith({ closedBytes: 12, eventOverheadBytes: 0 });
+    const { process, child } = await host.start({ processId: "read" });
+    const reader = process.iterate({ delivery: "lossless" });
+    child.output("0123456789");
+    child.exit(0);
+    child.end();
+    await run("a", "012345");
+    expect((await process.read()).chunks).toHaveLength(1);
+    await reader.return();
+    await run("b", "0123");
+    expect((await process.read()).gap).toEqual({ type: "gap", firstSeq: 1, lastSeq: 1, bytes: 10 });
   });
 
   it("gives its place back when it goes by itself", async () => {
@@ -65,6 +84,7 @@ describe("a closed process", () => {
     clock.advance(limits.closedRetentionMs);
     for (const id of ["c", "d"]) await run(id, "0123456789");
     expect(await ids()).toEqual(["c", "d"]);
+    expect((await (await host.supervisor.attach("c")).read()).chunks).toHaveLength(1);
   });
 
   it("answers its holders after its removal as an unknown one, and its log can still be read", async () => {

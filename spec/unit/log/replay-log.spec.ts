@@ -134,4 +134,43 @@ describe("a held replay log", () => {
     print(log, "0123456789");
     expect(log.firstSeq).toBe(6);
   });
+
+  describe("asked to keep more without being paused", () => {
+    const OPTIONS = { retainedBytes: 10, chunkBytes: 4, eventOverheadBytes: 0 };
+    const chunk = () => Buffer.from("1234");
+
+    it("keeps what follows the position, up to that many bytes, and lets the oldest go beyond", () => {
+      const pressures: boolean[] = [];
+      const log = new ReplayLog({ ...OPTIONS, onPressure: (full) => pressures.push(full) });
+      log.hold(() => 0, 20);
+      for (let count = 0; count < 5; count += 1) log.appendOutput("stdout", chunk());
+      expect(log.firstSeq).toBe(1);
+      log.appendOutput("stdout", chunk());
+      expect([log.firstSeq, log.retainedBytes]).toEqual([2, 20]);
+      expect(pressures).toEqual([]);
+    });
+
+    it("goes back to its own bound as the position moves, and at once on release", () => {
+      const log = new ReplayLog(OPTIONS);
+      let position = 0;
+      const hold = log.hold(() => position, 100);
+      for (let count = 0; count < 5; count += 1) log.appendOutput("stdout", chunk());
+      position = 2;
+      hold.renew();
+      expect(log.firstSeq).toBe(3);
+      hold.release();
+      expect([log.firstSeq, log.retainedBytes]).toEqual([4, 8]);
+    });
+
+    it("keeps nothing beyond its bound in events, nor beyond the shared memory", () => {
+      const budget = new MemoryBudget(16);
+      const few = new ReplayLog({ ...OPTIONS, retainedEvents: 3 });
+      const poor = new ReplayLog({ ...OPTIONS, budget });
+      for (const log of [few, poor]) {
+        log.hold(() => 0, 100);
+        for (let count = 0; count < 6; count += 1) log.appendOutput("stdout", chunk());
+      }
+      expect([few.firstSeq, budget.used]).toEqual([4, 16]);
+    });
+  });
 });
