@@ -19,6 +19,7 @@ const LAYERS = [
 const PEERS = {
   "lib/log": ["lib/errors.ts", "lib/clock.ts"],
   "lib/cli": ["lib/web", "lib/connect.ts"],
+  "lib/codex": ["lib/server", "lib/client"],
   "lib/index.ts": ["lib/connect.ts"],
 };
 
@@ -41,7 +42,8 @@ const BROWSER = [
   "lib/browser.ts",
 ];
 const BROWSER_PACKAGES = ["rxjs", "msgpackr"];
-const NODE_ONLY_FILES = /^lib\/transport\/(stream|command|websocket-server|websocket-client|websocket-node)\.ts$/;
+const NODE_ONLY_FILES =
+  /^lib\/transport\/(stream|lines|first-byte|command|websocket-server|websocket-client|websocket-node)\.ts$/;
 const PROTOCOL_PACKAGES = ["msgpackr"];
 const NODE_GLOBALS = /\b(Buffer\.|NodeJS\.|setImmediate\(|process\.(nextTick|env|platform|hrtime|memoryUsage)\b)/g;
 

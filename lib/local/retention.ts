@@ -49,10 +49,9 @@ export class Retention {
   }
 
   #trim(): void {
-    // What a lossless reader has not read yet is not ours to take; the memory budget bounds it.
-    const candidates = [...this.#kept].filter(([actor]) => !actor.log.isWanted);
-    for (const [actor, kept] of candidates.sort(([, a], [, b]) => b.bytes - a.bytes)) {
+    for (const [actor, kept] of [...this.#kept].sort(([, a], [, b]) => b.bytes - a.bytes)) {
       if (this.#bytes <= this.#limits.closedBytes) return;
+      // What a lossless reader has not read yet stays; the memory budget bounds it.
       actor.log.trim();
       this.#bytes += actor.log.cost - kept.bytes;
       kept.bytes = actor.log.cost;

@@ -80,11 +80,6 @@ export class HoldSet {
     return { floor, bytes };
   }
 
-  /** Whether somebody, lossless or not, still wants what lies at or before `headSeq`. */
-  wants(headSeq: Seq): boolean {
-    return Math.min(this.floor(), this.wish().floor) < headSeq;
-  }
-
   /** The lowest held position; infinite without holds. */
   floor(): Seq {
     let floor = Number.POSITIVE_INFINITY;

@@ -102,11 +102,6 @@ export class ReplayLog implements LogView {
     return this.#wakes.size > 0;
   }
 
-  /** Whether a hold, of either kind, has not read to the end. */
-  get isWanted(): boolean {
-    return this.#holds.wants(this.#ring.head);
-  }
-
   /** Appends output. The log owns `chunk` from here on. An empty chunk is no event. */
   appendOutput(stream: StreamName, chunk: Uint8Array): void {
     if (this.#closed) return;
@@ -188,9 +183,10 @@ export class ReplayLog implements LogView {
     this.#holds.endLease();
   }
 
-  /** Lets go of all output; the end stays. For a closed log that costs more than it is worth. */
+  /** Lets go of all output that no hold wants; the end stays. For a closed log that costs more than it is worth. */
   trim(): void {
-    while (this.#ring.first < this.#ring.head) this.#shift();
+    const floor = Math.min(this.#holds.floor(), this.#holds.wish().floor);
+    while (this.#ring.first < this.#ring.head && this.#ring.first <= floor) this.#shift();
   }
 
   /** Gives the memory back to the budget when the log is forgotten. Those who still hold it may go on reading. */

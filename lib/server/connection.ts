@@ -19,8 +19,8 @@ import { roleOf } from "./auth.ts";
 import { ChangeFeed } from "./change-feed.ts";
 import { Dispatcher } from "./dispatcher.ts";
 import { Outbox } from "./outbox.ts";
-import type { ServerParts } from "./parts.ts";
-import type { Session, SessionConnection } from "./session.ts";
+import type { ServedConnection, ServerParts } from "./parts.ts";
+import { Session } from "./session.ts";
 
 /** How a failed hello closes the connection. */
 const REFUSAL_CODES: Partial<Record<ExecwireError["code"], number>> = {
@@ -34,7 +34,7 @@ const REFUSAL_CODES: Partial<Record<ExecwireError["code"], number>> = {
 const HELLO_BYTES = 64 * 1024;
 
 /** Serves one transport. */
-export class Connection implements SessionConnection {
+export class Connection implements ServedConnection {
   readonly #parts: ServerParts;
   readonly #transport: Transport;
   readonly #outbox: Outbox;
@@ -72,7 +72,6 @@ export class Connection implements SessionConnection {
     this.close(CLOSE.superseded, "another connection has taken the session over");
   }
 
-  /** Ends the connection; its session stays. */
   close(code: number, reason: string): void {
     if (this.#over) return;
     this.#finish();
@@ -80,7 +79,6 @@ export class Connection implements SessionConnection {
     this.#transport.close(code, reason);
   }
 
-  /** Tells the watcher, if this connection is one, of a change. */
   changed(process: ProcessInfo): void {
     this.#changes.add(process);
   }
@@ -134,7 +132,7 @@ export class Connection implements SessionConnection {
       }
       const role = roleOf(auth, token ?? this.#token);
       if (!role) throw new ExecwireError("UNAUTHORIZED", "the token is missing or wrong");
-      const session = resume ? sessions.resume(resume, role) : sessions.open(role);
+      const session = resume ? sessions.resume(resume, role) : sessions.add(new Session(role));
       this.#session = session;
       this.#dispatcher = new Dispatcher(this.#parts, session, this.#outbox, this.#changes);
       sessions.attach(session, this);

@@ -6,6 +6,7 @@ import type { Process } from "../process/process.ts";
 import type { Channel } from "./channel.ts";
 import type { Channels } from "./channels.ts";
 import type { Session } from "./session.ts";
+import { startOwned } from "./start-owned.ts";
 
 /** What a method may use. */
 export interface MethodContext {
@@ -65,15 +66,7 @@ export const methods: { readonly [M in MethodName]: Method<M> } = {
           data: { what: "inheritFds" },
         });
       }
-      const processId = spec.processId ?? incarnation;
-      session.starting.add(processId);
-      const channel = await channels.start(spec, incarnation).finally(() => session.starting.delete(processId));
-      // The first owner stays: a start that was repeated by somebody else gives a look at the process, not the process.
-      if (spec.onDetach !== "keep" && !channel.owner) {
-        channel.owner = session;
-        session.owned.add(channel);
-        if (session.over) await endOrphan(channel);
-      }
+      const channel = await startOwned(channels, session, spec, incarnation);
       if (!delivery) return { process: channel.process.info };
       subscribe(channel, 0, delivery);
       return { process: channel.process.info, channel: channel.id };
@@ -139,6 +132,14 @@ export const methods: { readonly [M in MethodName]: Method<M> } = {
     ...change,
     handle: on((process, { graceMs, scope }) => process.terminate(present({ graceMs, scope })), { running: false }),
   },
+  "process/holders": {
+    ...look,
+    handle: on(async (process) => ({ holders: await process.holders() })),
+  },
+  "process/activity": {
+    ...look,
+    handle: on(async (process) => ({ activity: await process.activity() })),
+  },
   "changes/watch": {
     ...look,
     async handle(_params, { watchChanges }) {
@@ -155,12 +156,6 @@ export const methods: { readonly [M in MethodName]: Method<M> } = {
     },
   },
 };
-
-/** Its session ended while it was being started. */
-async function endOrphan(channel: Channel): Promise<never> {
-  await channel.process.terminate({ scope: "tree" });
-  throw new ExecwireError("CLOSED", "the session ended while the process was being started; it is ended again");
-}
 
 /** The fields that are there. */
 function present<T extends object>(fields: { [K in keyof T]: T[K] | undefined }): Partial<T> {

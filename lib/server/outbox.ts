@@ -30,11 +30,15 @@ export class Outbox {
     return !this.#full;
   }
 
-  send(frame: Uint8Array): void {
+  /** Sends a frame; `left` is called with it once its memory is not used any more. */
+  send(frame: Uint8Array, left?: (frame: Uint8Array) => void): void {
     const bytes = frame.length;
     this.#bytes += bytes;
     this.#full ||= this.#bytes >= this.#limits.outboxBytes;
-    this.#transport.send(frame, () => this.#sent(bytes));
+    this.#transport.send(frame, () => {
+      left?.(frame);
+      this.#sent(bytes);
+    });
     if (this.#bytes > this.#limits.outboxMaxBytes) this.#onOverflow();
   }
 

@@ -1,11 +1,19 @@
 // What the connections of a server share.
-import type { Limits } from "../../protocol/index.ts";
+import type { Limits, ProcessInfo } from "../../protocol/index.ts";
 import type { Clock } from "../clock.ts";
 import type { Backend } from "../process/backend.ts";
 import type { Auth } from "./auth.ts";
 import type { Channels } from "./channels.ts";
 import type { Session, SessionConnection } from "./session.ts";
 import type { Sessions } from "./sessions.ts";
+
+/** A connection as its server sees it. */
+export interface ServedConnection extends SessionConnection {
+  /** Ends the connection; its session stays. */
+  close(code: number, reason: string): void;
+  /** A process has changed its state. */
+  changed(process: ProcessInfo): void;
+}
 
 /** Handed to each connection. */
 export interface ServerParts {
@@ -20,5 +28,5 @@ export interface ServerParts {
   /** A connection was closed for what its peer did. */
   onRefused(code: number, reason: string): void;
   /** A connection is over. */
-  onOver(connection: SessionConnection): void;
+  onOver(connection: ServedConnection): void;
 }

@@ -8,11 +8,12 @@ import type { Backend } from "../process/backend.ts";
 import type { Process } from "../process/process.ts";
 import { CLOSE, type Transport } from "../transport/transport.ts";
 import { type Listener, listenWebSocket } from "../transport/websocket-server.ts";
-import { type Auth, bearerToken } from "./auth.ts";
+import { type Auth, bearerToken, refuseStranger } from "./auth.ts";
 import { Channels } from "./channels.ts";
 import { Connection } from "./connection.ts";
-import type { ServerParts } from "./parts.ts";
-import type { Session, SessionConnection } from "./session.ts";
+import type { Dialect } from "./dialect.ts";
+import type { ServedConnection, ServerParts } from "./parts.ts";
+import type { Session } from "./session.ts";
 import { Sessions } from "./sessions.ts";
 
 /** Where to listen: a TCP address (port 0: any free one), or the path of a unix socket. */
@@ -26,6 +27,8 @@ export interface ServeOptions {
   readonly allowedOrigins?: readonly string[];
   readonly limits?: Partial<Limits>;
   readonly clock?: Clock;
+  /** Spoken with clients that offer no subprotocol. Default: they are refused. */
+  readonly dialect?: Dialect;
   /** Told of failures that no client asked about, such as a process that cannot be ended. Default: the console. */
   readonly onError?: ReportError;
   /** Told of each connection that was refused or closed for what its peer did. */
@@ -38,6 +41,8 @@ export interface ExecwireServer {
   readonly url: string | undefined;
   /** Serves a connection that was made elsewhere: an end of a memory pair, stdin and stdout. */
   accept(transport: Transport): void;
+  /** The same for a client of the dialect. Throws UNSUPPORTED without one. */
+  acceptDialect(transport: Transport): void;
   /** Says goodbye to all (1001) and ends their sessions; the backend goes on. */
   close(): Promise<void>;
 }
@@ -47,7 +52,7 @@ const LOOPBACK = /^(127\.\d+\.\d+\.\d+|::1|localhost)$/;
 
 /** Serves `backend`. Rejects with INVALID_PARAMS for an unsafe or impossible address. */
 export async function serve(backend: Backend, options: ServeOptions): Promise<ExecwireServer> {
-  const { listen, auth, allowedOrigins = [] } = options;
+  const { listen, auth, dialect, allowedOrigins = [] } = options;
   if (listen && "host" in listen && auth.kind === "none" && !LOOPBACK.test(listen.host)) {
     const message = `without a token only this machine may connect, and ${listen.host} is reachable from others`;
     throw new ExecwireError("INVALID_PARAMS", message, { data: { field: "auth" } });
@@ -59,11 +64,20 @@ export async function serve(backend: Backend, options: ServeOptions): Promise<Ex
     listen &&
     (await listenWebSocket({
       address: listen,
-      subprotocol: SUBPROTOCOL,
-      frameBytes,
+      native: {
+        subprotocol: SUBPROTOCOL,
+        kind: "binary",
+        frameBytes,
+        onTransport: (transport, { authorization }) => server.accept(transport, bearerToken(authorization)),
+      },
+      plain: dialect && {
+        kind: "text",
+        frameBytes: dialect.messageBytes,
+        refuse: (authorization) => refuseStranger(auth, authorization),
+        onTransport: (transport) => server.acceptDialect(transport),
+      },
       handshakeMs,
       allowedOrigins,
-      onTransport: (transport, { authorization }) => server.accept(transport, bearerToken(authorization)),
     }));
   server.listener = listener;
   return server;
@@ -78,7 +92,8 @@ function checkAuth(auth: Auth): void {
 class Server implements ExecwireServer {
   readonly parts: ServerParts;
   listener: Listener | undefined;
-  readonly #connections = new Map<SessionConnection, Connection>();
+  readonly #connections = new Set<ServedConnection>();
+  readonly #dialect: Dialect | undefined;
   readonly #stopWatching: () => void;
   readonly #onError: ReportError;
   readonly #ends = new Set<Promise<void>>();
@@ -88,6 +103,7 @@ class Server implements ExecwireServer {
     const merged: Limits = { ...limits, ...options.limits };
     const channels = new Channels(backend);
     this.#onError = options.onError ?? reportToConsole;
+    this.#dialect = options.dialect;
     this.parts = {
       backend,
       channels,
@@ -106,7 +122,7 @@ class Server implements ExecwireServer {
     const changes = backend.changes$.subscribe({
       next: (process) => {
         if (process.state === "removed") channels.forget(process);
-        for (const connection of this.#connections.values()) connection.changed(process);
+        for (const connection of this.#connections) connection.changed(process);
       },
       // A remote backend that is lost: each call on it says so.
       error: () => undefined,
@@ -119,10 +135,12 @@ class Server implements ExecwireServer {
   }
 
   accept(transport: Transport, token?: string): void {
-    const connection = new Connection(this.parts, transport, token);
-    this.#connections.set(connection, connection);
-    if (this.#connections.size > this.parts.limits.connections)
-      connection.close(CLOSE.tryLater, "too many connections");
+    this.#add(new Connection(this.parts, transport, token));
+  }
+
+  acceptDialect(transport: Transport): void {
+    if (!this.#dialect) throw new ExecwireError("UNSUPPORTED", "this server speaks no dialect");
+    this.#add(this.#dialect.accept(transport, this.parts));
   }
 
   async close(): Promise<void> {
@@ -130,9 +148,15 @@ class Server implements ExecwireServer {
     this.parts.sessions.endAll();
     // Viewers see how the processes end before they are told goodbye.
     await Promise.all(this.#ends);
-    for (const connection of this.#connections.values()) connection.close(CLOSE.goingAway, "the server stops");
+    for (const connection of this.#connections) connection.close(CLOSE.goingAway, "the server stops");
     this.#stopWatching();
     await stopped;
+  }
+
+  #add(connection: ServedConnection): void {
+    this.#connections.add(connection);
+    if (this.#connections.size > this.parts.limits.connections)
+      connection.close(CLOSE.tryLater, "too many connections");
   }
 
   /** Ends what a session started; never rejects, and is waited for by `close`. */
@@ -147,7 +171,7 @@ class Server implements ExecwireServer {
 async function endOwned(
   { backend, clock, limits }: ServerParts,
   session: Session,
-  graceMs = limits.graceMs,
+  graceMs = session.graceMs ?? limits.graceMs,
 ): Promise<void> {
   const starting = [...session.starting].map((processId) => backend.attach(processId).catch(() => undefined));
   const owned = [...session.owned].map(({ process }) => process);

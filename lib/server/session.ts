@@ -22,6 +22,8 @@ export class Session {
   /** Whoever shows it may resume; it appears in the welcome message and nowhere else. */
   readonly secret = randomBytes(32).toString("base64url");
   readonly role: Role;
+  /** From SIGTERM to SIGKILL at its end, where that is not the server's. */
+  readonly graceMs: number | undefined;
   /** Ids of the processes it is starting. */
   readonly starting = new Set<string>();
   /** The processes it started. */
@@ -35,8 +37,9 @@ export class Session {
   readonly #outcomes = new Map<number, Uint8Array | undefined>();
   #outcomeBytes = 0;
 
-  constructor(role: Role) {
+  constructor(role: Role, graceMs?: number) {
     this.role = role;
+    this.graceMs = graceMs;
   }
 
   get connected(): boolean {

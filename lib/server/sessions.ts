@@ -2,7 +2,7 @@
 import type { Cancel, Clock } from "../clock.ts";
 import { ExecwireError } from "../errors.ts";
 import { type Role, secretsEqual } from "./auth.ts";
-import { Session, type SessionConnection } from "./session.ts";
+import type { Session, SessionConnection } from "./session.ts";
 
 /** What a client shows to go on with a session. */
 export interface ResumeRequest {
@@ -28,16 +28,20 @@ export class Sessions {
     this.#onEnd = onEnd;
   }
 
-  /** A new session. Throws LIMIT_EXCEEDED when there are too many. */
-  open(role: Role): Session {
+  /** Takes a new session in. Throws LIMIT_EXCEEDED when there are too many. */
+  add<S extends Session>(session: S): S {
     if (this.#sessions.size >= this.#max) {
       throw new ExecwireError("LIMIT_EXCEEDED", `the server has ${this.#max} sessions already`, {
         data: { limit: "sessions" },
       });
     }
-    const session = new Session(role);
     this.#sessions.set(session.id, session);
     return session;
+  }
+
+  /** The session of an id. Whether the one who asks is entitled to it is for the caller to know. */
+  find(sessionId: string): Session | undefined {
+    return this.#sessions.get(sessionId);
   }
 
   /** The session that `resume` is entitled to. Throws SESSION_UNKNOWN, the same for a wrong id and a wrong secret. */

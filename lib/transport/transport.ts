@@ -27,6 +27,8 @@ export interface TransportHandlers {
   frame(frame: Uint8Array): void;
   /** The end, once; nothing follows. */
   closed(code: number, reason: string): void;
+  /** The peer answered `ping(sign)`: it has received everything that was sent before. */
+  pong?(sign: number): void;
 }
 
 /** A connection that carries frames in order, each whole or not at all. */
@@ -35,6 +37,8 @@ export interface Transport {
   listen(handlers: TransportHandlers): void;
   /** Sends a frame; `sent` is called when it has left this program's memory, or never will. */
   send(frame: Uint8Array, sent?: () => void): void;
+  /** Asks the peer for a sign of life, below the frames. Absent where the medium knows no such thing. */
+  ping?(sign: number): void;
   /** Ends the connection in order: what was sent before is delivered first. */
   close(code: number, reason: string): void;
   /** Ends it at once. */

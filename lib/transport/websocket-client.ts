@@ -1,6 +1,9 @@
 // Opens WebSockets from Node: TCP, TLS and unix sockets. Node only.
+import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
 import { WebSocket } from "ws";
-import type { OpenTransport } from "./transport.ts";
+import { ExecwireError } from "../errors.ts";
+import type { OpenTransport, Transport } from "./transport.ts";
 import { webSocketTransport } from "./websocket-node.ts";
 
 /** Bounds of a connection being opened. */
@@ -10,24 +13,67 @@ export interface OpenLimits {
   readonly handshakeMs: number;
 }
 
+/** A connection of text, of which no more need be read than its owner can take. */
+export interface TextTransport extends Transport {
+  /** Nothing is read from here on, not even the end of the connection; the peer's sending stops in its turn. */
+  pause(): void;
+  resume(): void;
+}
+
 /** A way to open `ws://`, `wss://` or `unix:PATH` with a subprotocol. */
-export function openWebSocket(
+export function openWebSocket(url: string, subprotocol: string, bounds: OpenLimits): OpenTransport {
+  return async () => {
+    const { socket, stream } = await openSocket(url, [subprotocol], {}, bounds);
+    return webSocketTransport(socket, stream, "binary");
+  };
+}
+
+/** The same for peers that speak text, offer no subprotocol and ask for a token as `Authorization: Bearer`. */
+export function openTextSocket(
   url: string,
-  subprotocol: string,
+  token: string | undefined,
+  bounds: OpenLimits,
+): () => Promise<TextTransport> {
+  const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` };
+  return async () => {
+    const { socket, stream } = await openSocket(url, [], headers, bounds);
+    const transport = webSocketTransport(socket, stream, "text");
+    return Object.assign(transport, { pause: () => socket.pause(), resume: () => socket.resume() });
+  };
+}
+
+function openSocket(
+  url: string,
+  subprotocols: string[],
+  headers: Readonly<Record<string, string>>,
   { frameBytes, handshakeMs }: OpenLimits,
-): OpenTransport {
+): Promise<{ readonly socket: WebSocket; readonly stream: Duplex | undefined }> {
   const address = url.startsWith("unix:") ? `ws+unix:${url.slice("unix:".length)}:/` : url;
-  return () =>
-    new Promise((resolve, reject) => {
-      const socket = new WebSocket(address, subprotocol, {
-        perMessageDeflate: false,
-        maxPayload: frameBytes,
-        handshakeTimeout: handshakeMs,
-      });
-      socket.once("error", reject);
-      socket.once("open", () => {
-        socket.off("error", reject);
-        resolve(webSocketTransport(socket));
-      });
+  return new Promise((resolve, reject) => {
+    const socket = new WebSocket(address, subprotocols, {
+      headers,
+      perMessageDeflate: false,
+      maxPayload: frameBytes,
+      handshakeTimeout: handshakeMs,
     });
+    let stream: Duplex | undefined;
+    socket.once("error", reject);
+    socket.once("upgrade", (response) => {
+      stream = response.socket;
+    });
+    socket.once("unexpected-response", (_request, response) => {
+      reject(refusalOf(response));
+      socket.terminate();
+    });
+    socket.once("open", () => {
+      socket.off("error", reject);
+      resolve({ socket, stream });
+    });
+  });
+}
+
+/** A server that wants a token says so before there is a connection. */
+function refusalOf({ statusCode, statusMessage }: IncomingMessage): Error {
+  const answer = `the server answered ${statusCode} ${statusMessage}`;
+  return statusCode === 401 ? new ExecwireError("UNAUTHORIZED", answer) : new Error(answer);
 }

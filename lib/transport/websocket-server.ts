@@ -1,12 +1,13 @@
-// Accepts WebSockets on TCP or a unix socket. What is refused is refused during the handshake, so that a browser page of
-// another origin or a scanner never gets a connection. Node only.
+// Accepts WebSockets on TCP or a unix socket, in one or two languages on the same port: a client that offers our
+// subprotocol speaks that, one that offers none is text. What is refused is refused during the handshake, so that a
+// browser page of another origin or a scanner never gets a connection. Node only.
 import { chmodSync, lstatSync, unlinkSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { WebSocketServer } from "ws";
 import { ExecwireError } from "../errors.ts";
 import type { Transport } from "./transport.ts";
-import { webSocketTransport } from "./websocket-node.ts";
+import { type FrameKind, webSocketTransport } from "./websocket-node.ts";
 
 /** Linux keeps this many bytes of a unix socket's path, the NUL aside; a longer one would be cut in silence. */
 const MAX_UNIX_PATH_BYTES = 107;
@@ -14,16 +15,33 @@ const MAX_UNIX_PATH_BYTES = 107;
 /** Emitted on a socket of ours once it is a WebSocket. */
 const SHAKEN = "execwire:shaken";
 
+/** A refusal of an upgrade: the status line, and a sentence for people. */
+export interface HttpRefusal {
+  readonly status: string;
+  readonly text: string;
+}
+
+/** One of the languages spoken on a port. */
+export interface Door {
+  readonly kind: FrameKind;
+  /** A message, whole or in pieces; a larger one closes the connection with 1009. */
+  readonly frameBytes: number;
+  /** Who shows this Authorization header stays outside, for the reason returned. */
+  readonly refuse?: (authorization: string | undefined) => HttpRefusal | undefined;
+  readonly onTransport: (transport: Transport, request: { readonly authorization: string | undefined }) => void;
+}
+
 /** Where to listen, and whom to let in. */
 export interface WebSocketListenerOptions {
   readonly address: { readonly host: string; readonly port: number } | { readonly path: string };
-  readonly subprotocol: string;
-  readonly frameBytes: number;
+  /** For clients that offer `subprotocol`. */
+  readonly native: Door & { readonly subprotocol: string };
+  /** For clients that offer none; without it they are refused. */
+  readonly plain?: Door | undefined;
   /** From the connection to the end of the handshake. */
   readonly handshakeMs: number;
   /** Origins of web pages that may connect; programs send none. Default: no page at all. */
   readonly allowedOrigins: readonly string[];
-  readonly onTransport: (transport: Transport, request: { readonly authorization: string | undefined }) => void;
 }
 
 /** A listening socket. */
@@ -36,18 +54,12 @@ export interface Listener {
 
 /** Listens; rejects when the address is not to be had. */
 export async function listenWebSocket(options: WebSocketListenerOptions): Promise<Listener> {
-  const http = createServer((_request, response) => {
-    response
-      .writeHead(426, { "content-type": "text/plain" })
-      .end("this is an execwire server: connect with a WebSocket\n");
+  const { native, plain } = options;
+  const http = createServer((request, response) => {
+    const { status, text } = answerTo(request);
+    response.writeHead(status, { "content-type": "text/plain; charset=utf-8" }).end(text);
   });
-  const sockets = new WebSocketServer({
-    noServer: true,
-    maxPayload: options.frameBytes,
-    perMessageDeflate: false,
-    clientTracking: false,
-    handleProtocols: (offered) => (offered.has(options.subprotocol) ? options.subprotocol : false),
-  });
+  const sockets = new Map([native, plain].map((door) => [door, door && socketServer(door, native.subprotocol)]));
   // A socket that has not shaken hands is counted, timed and ended here; Node waits for a request much longer.
   const waiting = new Set<Socket>();
   http.on("connection", (socket: Socket) => {
@@ -63,29 +75,63 @@ export async function listenWebSocket(options: WebSocketListenerOptions): Promis
   http.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
     // Node takes its own listener away before this event: without ours a reset would end the program.
     socket.on("error", () => socket.destroy());
-    const refusal = refusalOf(request, options);
-    if (refusal) {
-      socket.end(`HTTP/1.1 ${refusal}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
-      return;
-    }
+    const { authorization } = request.headers;
+    const door = doorOf(request, options);
+    const refusal = "status" in door ? door : door.refuse?.(authorization);
+    if (refusal) return refuseUpgrade(socket, refusal);
+    const { kind, onTransport } = door as Door;
     socket.setNoDelay(true);
-    sockets.handleUpgrade(request, socket, head, (webSocket) => {
+    sockets.get(door as Door)?.handleUpgrade(request, socket, head, (webSocket) => {
       socket.emit(SHAKEN);
-      options.onTransport(webSocketTransport(webSocket), { authorization: request.headers.authorization });
+      onTransport(webSocketTransport(webSocket, socket, kind), { authorization });
     });
   });
   await listen(http, options.address);
   return { url: urlOf(http, options.address), close: () => closeServer(http, waiting) };
 }
 
-function refusalOf(
-  request: IncomingMessage,
-  { allowedOrigins, subprotocol }: WebSocketListenerOptions,
-): string | undefined {
-  const { origin } = request.headers;
-  if (origin !== undefined && !allowedOrigins.includes(origin)) return "403 Forbidden";
-  const offered = (request.headers["sec-websocket-protocol"] ?? "").split(",").map((name) => name.trim());
-  return offered.includes(subprotocol) ? undefined : "400 Bad Request";
+function socketServer({ frameBytes }: Door, subprotocol: string): WebSocketServer {
+  return new WebSocketServer({
+    noServer: true,
+    maxPayload: frameBytes,
+    perMessageDeflate: false,
+    clientTracking: false,
+    handleProtocols: (offered) => (offered.has(subprotocol) ? subprotocol : false),
+  });
+}
+
+/** The plain HTTP of the Codex exec-server: `/readyz` for probes, and nothing else for anybody. */
+function answerTo({ method, url, headers }: IncomingMessage): { readonly status: number; readonly text: string } {
+  if (headers.origin !== undefined) return { status: 403, text: "" };
+  const path = pathOf(url);
+  if (path === "/readyz") return { status: 200, text: "" };
+  if (path !== "/") return { status: 404, text: "" };
+  if (method !== "GET") return { status: 405, text: "Request method must be `GET`" };
+  return { status: 400, text: "Connection header did not include 'upgrade'" };
+}
+
+/** The language of a client, or why it is refused. */
+function doorOf(
+  { headers, url }: IncomingMessage,
+  { allowedOrigins, native, plain }: WebSocketListenerOptions,
+): Door | HttpRefusal {
+  const { origin } = headers;
+  if (origin !== undefined && !allowedOrigins.includes(origin)) return { status: "403 Forbidden", text: "" };
+  const offered = (headers["sec-websocket-protocol"] ?? "").split(",").map((name) => name.trim());
+  if (offered.includes(native.subprotocol)) return native;
+  // Another version of ours is not a client of the other language.
+  const isOurs = offered.some((name) => name.startsWith(native.subprotocol.replace(/\d+$/, "")));
+  if (!plain || isOurs) return { status: "400 Bad Request", text: `offer the subprotocol ${native.subprotocol}` };
+  return pathOf(url) === "/" ? plain : { status: "404 Not Found", text: "" };
+}
+
+function pathOf(url: string | undefined): string {
+  return url?.split("?", 1)[0] ?? "/";
+}
+
+function refuseUpgrade(socket: Socket, { status, text }: HttpRefusal): void {
+  const head = `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: text/plain\r\nContent-Length: `;
+  socket.end(`${head}${Buffer.byteLength(text)}\r\n\r\n${text}`);
 }
 
 async function listen(http: Server, address: WebSocketListenerOptions["address"]): Promise<void> {

@@ -81,14 +81,17 @@ describe("a server on TCP", () => {
     expect(await statusOf(url, {}, "chat")).toBe(400);
   });
 
-  it("answers plain HTTP with 426, whatever is asked", async () => {
-    for (const [path, method] of [
-      ["/", "GET"],
-      ["/x?y", "POST"],
-      ["/", "OPTIONS"],
+  it("answers plain HTTP as the Codex exec-server does: ready for probes, a WebSocket for everybody else", async () => {
+    for (const [path, method, status] of [
+      ["/", "GET", 400],
+      ["/", "POST", 405],
+      ["/", "OPTIONS", 405],
+      ["/x?y", "POST", 404],
+      ["/healthz", "GET", 404],
+      ["/readyz", "GET", 200],
     ]) {
       const response = await fetch(`http${url.slice(2)}${path}`, { method: method as string });
-      expect([path, method, response.status]).toEqual([path, method, 426]);
+      expect([path, method, response.status]).toEqual([path, method, status]);
       await response.text();
     }
   });

@@ -92,7 +92,7 @@ describe("viewers of one process", () => {
     });
     const { id: processId, incarnation } = process;
     const socket = await openSocket();
-    const slow = new WirePeer(webSocketTransport(socket));
+    const slow = new WirePeer(webSocketTransport(socket, undefined, "binary"));
     slow.hello(TOKEN);
     slow.request(1, "process/subscribe", { processId, incarnation, afterSeq: 0, delivery: "gap" });
     await slow.reply(1);

@@ -122,7 +122,7 @@ describe("the sessions of a server", () => {
 
   it("end when nobody comes back in time, counted from the last loss", () => {
     const { clock, ended, sessions } = make();
-    const session = sessions.open("control");
+    const session = sessions.add(new Session("control"));
     for (let round = 0; round < 2; round += 1) {
       const connection = new Recorder();
       sessions.attach(session, connection);
@@ -140,7 +140,7 @@ describe("the sessions of a server", () => {
 
   it("do not expire when a connection is lost that had been taken over", () => {
     const { clock, ended, sessions } = make();
-    const session = sessions.open("control");
+    const session = sessions.add(new Session("control"));
     const [first, second] = [new Recorder(), new Recorder()];
     sessions.attach(session, first);
     sessions.attach(session, second);
@@ -151,7 +151,7 @@ describe("the sessions of a server", () => {
 
   it("are given to who shows the secret in the same role, and to nobody else", () => {
     const { sessions } = make();
-    const { id: sessionId, secret } = sessions.open("view");
+    const { id: sessionId, secret } = sessions.add(new Session("view"));
     const resume = (facts: object, role: "view" | "control" = "view") =>
       sessions.resume({ sessionId, secret, pending: [], ...facts }, role);
     expect(resume({}).id).toBe(sessionId);
@@ -163,13 +163,13 @@ describe("the sessions of a server", () => {
 
   it("are not more than so many", () => {
     const { sessions } = make(2);
-    const first = sessions.open("control");
-    sessions.open("view");
-    expect(() => sessions.open("control")).toThrow(
+    const first = sessions.add(new Session("control"));
+    sessions.add(new Session("view"));
+    expect(() => sessions.add(new Session("control"))).toThrow(
       expect.objectContaining({ code: "LIMIT_EXCEEDED", data: { limit: "sessions" } }),
     );
     sessions.end(first);
-    expect(sessions.open("control")).not.toBe(first);
+    expect(sessions.add(new Session("control"))).not.toBe(first);
   });
 
   it("have secrets that nobody can guess", () => {

@@ -1,0 +1,19 @@
+// The Codex exec-server's protocol as a dialect of a server: the real Codex CLI works against it unmodified.
+import type { Dialect } from "../../server/dialect.ts";
+import { CodexConnection } from "./connection.ts";
+import { environmentInfo } from "./environment-info.ts";
+
+/** The exec-server's bound on what it takes. */
+const MESSAGE_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Pass it to `serve` as `dialect`. It gives a client that shows the token what the exec-server gives: processes, the files
+ * of this machine with the rights of this program, and HTTP requests from here.
+ */
+export async function codexDialect(): Promise<Dialect> {
+  const info = await environmentInfo();
+  return {
+    messageBytes: MESSAGE_BYTES,
+    accept: (transport, parts) => new CodexConnection(parts, transport, info),
+  };
+}

@@ -1,0 +1,29 @@
+// The paths of fs/*: `file:` URIs here, bytes for the operations, so that a name that is no UTF-8 works both ways.
+import { isUtf8 } from "node:buffer";
+import { posix } from "node:path";
+import type { FilePath } from "../../files/file-path.ts";
+import { nativePath, type PathUri, toPathUri } from "../path-uri.ts";
+
+/** The path that a URI means here, without `.`, `..` and slashes too many. Throws -32600 when it is another machine's. */
+export function filePath(uri: PathUri): FilePath {
+  const bytes = bytesOf(uri.url.pathname);
+  const isText = process.platform === "win32" || uri.url.host !== "" || isUtf8(bytes);
+  const path = isText ? Buffer.from(nativePath(uri)) : bytes;
+  if (process.platform === "win32") return path;
+  const plain = posix.normalize(path.toString("latin1"));
+  return Buffer.from(plain === "/" ? plain : plain.replace(/\/$/, ""), "latin1");
+}
+
+/** The URI of a path. */
+export function fileUri(path: FilePath): string {
+  if (isUtf8(path)) return toPathUri(path.toString());
+  const escaped = path
+    .toString("latin1")
+    .replace(/[^!$&-;=@-[\]^_a-z|~]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`);
+  return `file://${escaped}`;
+}
+
+function bytesOf(pathname: string): Buffer {
+  const text = pathname.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return Buffer.from(text, "latin1");
+}

@@ -1,0 +1,12 @@
+// All methods of a connection.
+import type { EnvironmentInfo } from "./environment-info.ts";
+import { environmentMethods } from "./environment-methods.ts";
+import { fileMethods } from "./file-methods.ts";
+import { httpMethods } from "./http-methods.ts";
+import type { Methods } from "./method.ts";
+import { type ProcessScope, processMethods } from "./process-methods.ts";
+
+/** Makes them, with what belongs to the connection. */
+export function methodsOf(scope: ProcessScope, info: EnvironmentInfo): Methods {
+  return { ...processMethods(scope), ...fileMethods(scope), ...httpMethods(scope), ...environmentMethods(info) };
+}

@@ -1,0 +1,50 @@
+// The answer to `process/read`, from the log. What was lost is left out, as the exec-server does: its clients see it by the seqs.
+import type { Seq } from "../../../protocol/index.ts";
+import { Cursor } from "../../log/cursor.ts";
+import type { LogView } from "../../log/log-view.ts";
+import { chunkOfRead, exitCodeOf } from "./event-text.ts";
+import { RawResult } from "./method.ts";
+
+/** The reply, and how far it goes. */
+export interface ReadReply {
+  readonly result: RawResult;
+  /** The last seq that the client knows of with it. */
+  readonly readSeq: Seq;
+}
+
+/** What is retained after `afterSeq`: at least one chunk, and no more than `maxBytes` or `mostBytes`. */
+export function readReply(log: LogView, afterSeq: Seq, maxBytes: number | undefined, mostBytes: number): ReadReply {
+  const budget = Math.min(maxBytes ?? mostBytes, mostBytes);
+  const cursor = new Cursor(log, afterSeq);
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  let lastSeq: Seq | undefined;
+  let isCut = maxBytes !== undefined;
+  for (let delivery = cursor.next(); delivery !== undefined && delivery !== "loading"; delivery = cursor.next()) {
+    if (delivery.type !== "output" && delivery.type !== "resized") continue;
+    const size = delivery.type === "output" ? delivery.chunk.length : 0;
+    if (lastSeq !== undefined && (bytes >= budget || bytes + size > budget)) {
+      isCut = true;
+      break;
+    }
+    if (lastSeq !== undefined) parts.push(COMMA);
+    parts.push(chunkOfRead(delivery));
+    bytes += size;
+    lastSeq = delivery.seq;
+  }
+  const readSeq = isCut && lastSeq !== undefined ? lastSeq : log.headSeq;
+  const { exited, closed, failure } = log;
+  const rest = {
+    nextSeq: readSeq + 1,
+    exited: exited !== undefined,
+    exitCode: exited ? exitCodeOf(exited) : null,
+    closed,
+    failure: failure?.message ?? null,
+    sandboxDenied: exited?.sandboxDenied ?? false,
+  };
+  const tail = Buffer.from(`],${JSON.stringify(rest).slice(1)}`);
+  return { result: new RawResult([HEAD, ...parts, tail]), readSeq };
+}
+
+const HEAD = Buffer.from('{"chunks":[');
+const COMMA = Buffer.from(",");

@@ -1,0 +1,56 @@
+// The sandbox that a client may ask for with a process or a file. This server has none, so it decodes what is asked and
+// lets through only what asks for no restriction: to ignore the rest would run unconfined what was meant to be confined.
+import { invalidParams } from "../codex-error.ts";
+import { anything, boolean, isMap, listOf, oneOf, optional, refuseType, struct, withDefault } from "../decode.ts";
+import { pathUri } from "../path-uri.ts";
+
+/** What stands around the permissions. */
+const CONTEXT = struct("WireFileSystemSandboxContext", {
+  permissions: { decode: (value: unknown) => value },
+  windowsSandboxLevel: oneOf("disabled", "restricted-token", "elevated", "mxc"),
+  cwd: optional(pathUri),
+  workspaceRoots: withDefault(listOf(pathUri), []),
+  windowsSandboxProxySettingsMode: optional(oneOf("reconcile", "preserve")),
+  useLegacyLandlock: withDefault(boolean, false),
+});
+
+const TYPES = ["managed", "disabled", "external"] as const;
+const NETWORK = oneOf("restricted", "enabled");
+const EXTERNAL = struct("ExecPermissionProfile", { network: NETWORK });
+const MANAGED = struct("ExecPermissionProfile", {
+  file_system: { decode: (value: unknown) => value },
+  network: NETWORK,
+});
+const RESTRICTED = struct("ExecManagedFileSystemPermissions", { entries: listOf(anything) });
+
+/** Throws -32602 when the object makes no sense, or asks for a restriction. Absent and null ask for nothing. */
+export function refuseSandbox(sandbox: unknown): void {
+  if (sandbox === undefined || sandbox === null) return;
+  const { permissions } = CONTEXT.decode(sandbox);
+  const { type, value } = decodeTagged("ExecPermissionProfile", TYPES, permissions);
+  if (type === "disabled") return;
+  if (type === "external") {
+    if (EXTERNAL.decode(value).network === "enabled") return;
+    throw unavailable(type, "network restricted");
+  }
+  const { file_system, network } = MANAGED.decode(value);
+  const files = decodeTagged("ExecManagedFileSystemPermissions", ["restricted", "unrestricted"] as const, file_system);
+  if (files.type === "restricted") RESTRICTED.decode(files.value);
+  if (files.type === "unrestricted" && network === "enabled") return;
+  throw unavailable(type, `file_system ${files.type}, network ${network}`);
+}
+
+/** An object that says by its `type` what it is. */
+function decodeTagged<W extends string>(name: string, types: readonly W[], value: unknown): { type: W; value: object } {
+  if (!isMap(value)) return refuseType(value, `internally tagged enum ${name}`);
+  if (!Object.hasOwn(value, "type")) throw invalidParams("missing field `type`");
+  if (typeof value.type !== "string") return refuseType(value.type, "variant identifier");
+  return { type: oneOf(...types).decode(value.type), value };
+}
+
+function unavailable(type: string, asked: string): Error {
+  return invalidParams(
+    "this exec-server has no sandbox yet and runs nothing unsandboxed when one was asked for " +
+      `(sandbox.permissions.type is \`${type}\`: ${asked})`,
+  );
+}

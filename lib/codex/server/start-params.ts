@@ -1,0 +1,111 @@
+// `process/start`: what a client asks for, and what that is as a spec of ours. What cannot be honoured is refused.
+import type { ProcessSpec } from "../../../protocol/index.ts";
+import { CODE, CodexError, invalidParams } from "../codex-error.ts";
+import {
+  anything,
+  boolean,
+  type Decoded,
+  type Field,
+  listOf,
+  mapOf,
+  oneOf,
+  optional,
+  string,
+  struct,
+  withDefault,
+} from "../decode.ts";
+import { nativePath, type PathUri, pathUri } from "../path-uri.ts";
+import { refuseSandbox } from "./sandbox-request.ts";
+
+const envPolicy = struct("EnvPolicy", {
+  inherit: oneOf("all", "core", "none"),
+  ignoreDefaultExcludes: boolean,
+  exclude: listOf(string),
+  set: mapOf(string),
+  includeOnly: listOf(string),
+});
+
+const threadId: Field<string> = {
+  decode(value) {
+    const text = string.decode(value);
+    if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)) return text;
+    throw invalidParams(`threadId must be a UUID, got ${JSON.stringify(text.slice(0, 100))}`);
+  },
+};
+
+const fields = {
+  processId: string,
+  argv: listOf(string),
+  cwd: pathUri,
+  env: mapOf(string),
+  tty: boolean,
+  pipeStdin: withDefault(boolean, false),
+  arg0: optional(string),
+  envPolicy: optional(envPolicy),
+  metadata: optional(struct("Metadata", { threadId: optional(threadId), toolCallId: optional(string) })),
+  sandbox: anything,
+  enforceManagedNetwork: withDefault(boolean, false),
+  managedNetwork: anything,
+  networkProxy: anything,
+  shellSnapshot: anything,
+};
+
+/** The params of `process/start`. */
+export const startParams: Field<Decoded<typeof fields>> = struct("ExecParams", fields);
+
+/** The spec of a start. Throws for what is wrong, and for what this server cannot do. */
+export function specOf(params: Decoded<typeof fields>): ProcessSpec {
+  const { argv, cwd, env, tty, pipeStdin, arg0, metadata } = params;
+  if (argv.length === 0) throw invalidParams("argv must not be empty");
+  refuseRestrictions(params);
+  refuseNul({ argv, arg0: arg0 === undefined ? [] : [arg0], env: Object.values(env) });
+  return {
+    argv,
+    cwd: cwdOf(cwd),
+    env,
+    tty,
+    pipeStdin,
+    ...(arg0 !== undefined && { arg0 }),
+    ...(params.envPolicy && { envPolicy: params.envPolicy }),
+    ...(metadata && { metadata: withoutAbsent(metadata) }),
+    // For lists: there the process has a name that is unique on this host.
+    labels: { codex: params.processId.slice(0, 64) },
+  };
+}
+
+function cwdOf(cwd: PathUri): string {
+  try {
+    return nativePath(cwd);
+  } catch (error) {
+    const reason = (error as Error).message;
+    throw invalidParams(`cwd URI \`${cwd.text}\` is not valid on this exec-server host: ${reason}`);
+  }
+}
+
+/** What restricts a process must be enforced or refused, never ignored. */
+function refuseRestrictions(params: Decoded<typeof fields>): void {
+  refuseSandbox(params.sandbox);
+  const { enforceManagedNetwork, managedNetwork, networkProxy, shellSnapshot } = params;
+  const asked = {
+    enforceManagedNetwork: enforceManagedNetwork || undefined,
+    managedNetwork,
+    networkProxy,
+    shellSnapshot,
+  };
+  for (const [name, value] of Object.entries(asked)) {
+    if (value === undefined || value === null) continue;
+    throw invalidParams(`this exec-server cannot honour \`${name}\` yet, and does not start the process without it`);
+  }
+}
+
+function refuseNul(texts: Readonly<Record<string, readonly string[]>>): void {
+  for (const [name, values] of Object.entries(texts)) {
+    if (!values.some((value) => value.includes("\0"))) continue;
+    throw new CodexError(CODE.failed, `nul byte found in provided data (${name})`, { kind: "spawnFailed" });
+  }
+}
+
+function withoutAbsent<T extends object>(fieldsOf: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  const present = Object.entries(fieldsOf).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(present) as { [K in keyof T]?: Exclude<T[K], undefined> };
+}

@@ -1,0 +1,45 @@
+// Whole files: read in pieces, since one may be larger than any string, and written at once.
+import type { FilePath } from "./file-path.ts";
+import { FileRefusal } from "./file-refusal.ts";
+import { openFile, readFully, withFile, writeFully } from "./open-file.ts";
+
+/** How a file is read. */
+export interface ReadOptions {
+  readonly followSymlinks?: boolean;
+  /** A larger file is refused as `tooLarge`, also one that grows beyond it meanwhile. */
+  readonly maxBytes: number;
+  /** The length of every piece but the last. */
+  readonly pieceBytes: number;
+}
+
+/** The contents of a file. A piece is valid until the next one is asked for: all are read into the same memory. */
+export async function* readPieces(
+  path: FilePath,
+  { followSymlinks = true, maxBytes, pieceBytes }: ReadOptions,
+): AsyncGenerator<Buffer, void, undefined> {
+  const { handle, stats } = await openFile(path, { followSymlinks });
+  try {
+    // The size is 0 for files that are made up as they are read, as those in /proc; so it bounds, but does not end.
+    if (stats.size > maxBytes) throw tooLarge(maxBytes);
+    const buffer = Buffer.allocUnsafeSlow(pieceBytes);
+    let total = 0;
+    for (let piece: Buffer = buffer; piece.length === pieceBytes; total += piece.length) {
+      piece = await readFully(handle, buffer, null);
+      if (total + piece.length > maxBytes) throw tooLarge(maxBytes);
+      if (piece.length > 0) yield piece;
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Replaces the contents of a file, or makes it. Also writes to a device, such as /dev/null. */
+export async function writeWhole(path: FilePath, bytes: Buffer, { followSymlinks = true } = {}): Promise<void> {
+  await withFile(path, { followSymlinks, mode: "replace", allowDevices: true }, (handle) =>
+    writeFully(handle, bytes, null),
+  );
+}
+
+function tooLarge(maxBytes: number): FileRefusal {
+  return new FileRefusal("tooLarge", `file is too large to read: limit is ${maxBytes} bytes`);
+}

@@ -1,0 +1,57 @@
+// What a server without a sandbox must not pretend to do (section 6), and what is wrong about a sandbox for everyone.
+import { outcome } from "../observe.mjs";
+
+const refused = (id, what, change, only) => ({
+  id: `refusals/${id}`,
+  section: "6",
+  what,
+  ...(only && { only }),
+  run: async (ctx) => {
+    const peer = await ctx.session();
+    const spec = ctx.spec({ sh: "touch ran", env: { PATH: "/bin" }, ...change });
+    const answer = outcome(await peer.call("process/start", spec));
+    return answer;
+  },
+  expect: -32602,
+});
+
+const sandbox = (permissions, more) => ({ sandbox: { permissions, windowsSandboxLevel: "disabled", ...more } });
+const READ_ROOT = [{ path: { type: "special", value: { kind: "root" } }, access: "read" }];
+const READ_ONLY = { type: "managed", file_system: { type: "restricted", entries: READ_ROOT }, network: "restricted" };
+const UNRESTRICTED = { type: "managed", file_system: { type: "unrestricted" }, network: "restricted" };
+const PROXY = {
+  enabled: true,
+  enableSocks5: false,
+  enableSocks5Udp: false,
+  allowUpstreamProxy: false,
+  dangerouslyAllowAllUnixSockets: false,
+  mode: "limited",
+  allowLocalBinding: false,
+};
+const SHELL_SNAPSHOT = { scopeId: "s", shell: { name: "bash", path: "/bin/bash" } };
+
+export const refusals = [
+  refused("sandbox-string", "a sandbox that is no object is -32602", { sandbox: "x" }),
+  refused("sandbox-empty", "a sandbox without permissions is -32602", { sandbox: {} }),
+  refused("sandbox-variant", "unknown permissions are -32602", sandbox({ type: "none" })),
+  refused("sandbox-read-only", "a read-only sandbox is refused", sandbox(READ_ONLY), "ours"),
+  refused("sandbox-no-network", "a sandbox without network is refused", sandbox(UNRESTRICTED), "ours"),
+  refused("network-proxy", "a network proxy is refused", { networkProxy: { proxy: PROXY } }, "ours"),
+  refused(
+    "managed-network",
+    "a managed network is refused",
+    { managedNetwork: { loopbackPorts: [], allowLocalBinding: false } },
+    "ours",
+  ),
+  refused("enforce", "an enforced managed network is refused", { enforceManagedNetwork: true }, "ours"),
+  refused("shell-snapshot", "a shell snapshot is refused", { shellSnapshot: SHELL_SNAPSHOT }, "ours"),
+  {
+    id: "refusals/files-sandboxed",
+    section: "6",
+    what: "a file is not read under a sandbox that is not there",
+    only: "ours",
+    run: async (ctx) =>
+      outcome(await (await ctx.session()).call("fs/readFile", { path: "file:///etc/passwd", ...sandbox(READ_ONLY) })),
+    expect: -32602,
+  },
+];

@@ -1,0 +1,11 @@
+// What the checks of process/write share.
+import { base64, outcome } from "../observe.mjs";
+
+/** A child that prints what it is given. */
+export const CAT = { sh: "exec cat", env: { PATH: "/usr/bin:/bin" }, pipeStdin: true };
+
+/** The status of a write, or the code of its refusal. */
+export async function write(peer, processId, data, writeId, deadlineMs) {
+  const reply = await peer.call("process/write", { processId, chunk: base64(data), writeId }, deadlineMs);
+  return reply.result?.status ?? outcome(reply);
+}

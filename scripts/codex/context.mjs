@@ -1,0 +1,119 @@
+// What a check has in its hands: fresh connections to the server under test, a scratch folder, and a list of things to
+// undo, which are undone whatever happens.
+import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { connectPeer, spawnPeer } from "./peer.mjs";
+import { serverEnvironment, startServer, stdioCommand } from "./servers.mjs";
+
+export class CheckContext {
+  #undo = [];
+  #count = 0;
+
+  constructor(target) {
+    this.target = target;
+    this.dir = realpathSync(mkdtempSync(join(tmpdir(), "codex-checks-")));
+    this.defer(() => rmSync(this.dir, { recursive: true, force: true }));
+  }
+
+  /** Has `step` done when the check is over, last one first. */
+  defer(step) {
+    this.#undo.push(step);
+  }
+
+  async cleanUp() {
+    for (const step of this.#undo.reverse()) await Promise.resolve(step()).catch(() => {});
+  }
+
+  path(...names) {
+    return join(this.dir, ...names);
+  }
+
+  /** The file URI of a path in the scratch folder. */
+  uri(...names) {
+    return pathToFileURL(this.path(...names)).href;
+  }
+
+  /** A connection without a handshake. */
+  async connect({ to = this.target, ...options } = {}) {
+    const peer = await connectPeer(to.url, { token: to.token, ...options });
+    this.defer(() => peer.wire.cut());
+    return peer;
+  }
+
+  /** A connection with a session of its own. */
+  async session(options) {
+    const peer = await this.connect(options);
+    await peer.openSession();
+    return peer;
+  }
+
+  /** A new connection with the session of a lost one, as soon as the server has seen the loss. */
+  async resume(sessionId) {
+    const peer = await this.connect();
+    const attempt = () => peer.call("initialize", { clientName: "checks", resumeSessionId: sessionId });
+    let reply = await attempt();
+    for (const end = Date.now() + 10_000; reply.error?.code === -32010 && Date.now() < end; ) reply = await attempt();
+    if (reply.error) throw new Error(`not resumed: ${reply.error.message}`);
+    peer.notify("initialized", {});
+    peer.sessionId = reply.result.sessionId;
+    return peer;
+  }
+
+  /** A server of the same kind for this check alone. */
+  async launch() {
+    const server = await startServer(this.target.kind);
+    this.defer(() => server.stop());
+    return server;
+  }
+
+  /** A server of the same kind on stdin and stdout. */
+  async stdio() {
+    const peer = await spawnPeer(stdioCommand(this.target.kind), { env: serverEnvironment(this.dir) });
+    this.defer(() => peer.wire.cut());
+    return peer;
+  }
+
+  /** Params of process/start: a new id, a shell command or an argv, and what else is given. */
+  spec({ sh, ...rest } = {}) {
+    const argv = sh === undefined ? ["/bin/true"] : ["/bin/sh", "-c", sh];
+    const cwd = pathToFileURL(this.dir).href;
+    return { processId: `check-${++this.#count}`, argv, cwd, env: {}, tty: false, ...rest };
+  }
+
+  /** Starts a process and returns its id; it is terminated when the check is over. */
+  async start(peer, options) {
+    const spec = this.spec(options);
+    await peer.ask("process/start", spec);
+    this.defer(() => peer.call("process/terminate", { processId: spec.processId }, 1_000));
+    return spec.processId;
+  }
+
+  /** Runs a process to its end: `{ exitCode, stdout, stderr, pty }`. */
+  async run(peer, options) {
+    return peer.ended(await this.start(peer, options));
+  }
+
+  /** A plain HTTP request, with the headers exactly as given: `{ status, body, headers }`. */
+  http(method, path, headers = {}) {
+    const { hostname, port } = new URL(this.target.url);
+    return new Promise((resolve, reject) => {
+      const sent = request({ hostname, port, method, path, headers, agent: false });
+      sent.on("upgrade", (response, socket) => {
+        socket.destroy();
+        resolve({ status: response.statusCode, body: "", headers: response.headers });
+      });
+      sent.on("response", (response) => {
+        let body = "";
+        response.on("data", (data) => {
+          body += data;
+        });
+        response.on("end", () => resolve({ status: response.statusCode, body, headers: response.headers }));
+      });
+      sent.on("error", reject);
+      sent.end();
+    });
+  }
+}

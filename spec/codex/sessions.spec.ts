@@ -1,0 +1,200 @@
+// Sessions of the Codex dialect over connections that end: nothing is lost, nothing runs on unowned, nobody waits for the dead.
+import { once } from "node:events";
+import { afterEach, describe, expect, it } from "@jest/globals";
+import { lastValueFrom } from "rxjs";
+import { connect } from "../../lib/connect.ts";
+import { limits } from "../../protocol/index.ts";
+import { CODEX_TOKEN, CodexHost } from "../support/codex-host.ts";
+import type { CodexPeer, CodexRead } from "../support/codex-peer.ts";
+import { FakeClock } from "../support/fake-clock.ts";
+import { allGone } from "../support/trees.ts";
+
+let host: CodexHost;
+afterEach(() => host.close());
+
+const bytesOf = ({ chunks }: CodexRead) => Buffer.concat(chunks.map(({ chunk }) => Buffer.from(chunk, "base64")));
+
+/** Pid that a process printed as its first line. */
+async function pidOf(peer: CodexPeer, processId: string): Promise<number> {
+  return peer.until(() => Number(/^(\d+)\n/.exec(peer.textOf(processId))?.[1]) || undefined);
+}
+
+describe("a detached session", () => {
+  it("finds 40 MB that a process printed meanwhile, in one reply that the real client can take", async () => {
+    host = await CodexHost.open();
+    const first = await host.connect();
+    const bytes = 40_000_000;
+    await first.start("p", `read go < /dev/stdin; head -c ${bytes} /dev/zero; exit 3`, { pipeStdin: true });
+    await first.cut();
+    // Somebody else lets it go on while nobody is attached.
+    const native = await connect(host.url, { token: CODEX_TOKEN });
+    const [info] = await native.list();
+    const process = await native.attach(info?.processId as string);
+    await process.write("go\n");
+    await lastValueFrom(process.exit$);
+    await native.close();
+    const second = await host.resume(first.sessionId);
+    const read = await second.read("p", 0);
+    expect(bytesOf(read).length).toBe(bytes);
+    expect(read).toMatchObject({ exited: true, exitCode: 3, closed: true });
+    expect(read.chunks.length).toBeLessThan(50_000);
+    expect(second.largest).toBeLessThan(60 * 1024 * 1024);
+    // Consecutive, but for the seq of the exit.
+    const seqs = read.chunks.map(({ seq }) => seq);
+    expect(seqs).toEqual(seqs.map((_, index) => index + 1));
+    expect(read.nextSeq).toBe(seqs.length + 3);
+  });
+
+  it("goes on without hole or repetition when it is cut in the middle of a flood, again and again", async () => {
+    host = await CodexHost.open();
+    let peer = await host.connect();
+    const { sessionId } = peer;
+    const bytes = 24_000_000;
+    await peer.start("p", `head -c ${bytes} /dev/zero; exit 3`);
+    let next = 1;
+    let received = 0;
+    let isClosed = false;
+    const take = (seq: number, chunk: string | undefined) => {
+      if (seq < next) return;
+      expect(seq).toBe(next);
+      next += 1;
+      received += Buffer.from(chunk ?? "", "base64").length;
+    };
+    for (let cuts = 0; !isClosed; cuts += 1) {
+      const target = received + 4_000_000;
+      const looked = { at: 0 };
+      await peer.until(() => {
+        for (; looked.at < peer.received.length; looked.at += 1) {
+          const message = peer.received[looked.at];
+          if (!message || !("method" in message)) continue;
+          take(message.params.seq, message.params.chunk);
+          isClosed ||= message.method === "process/closed";
+        }
+        return isClosed || (cuts < 5 && received >= target) || undefined;
+      });
+      if (isClosed) break;
+      await peer.cut();
+      peer = await host.resume(sessionId);
+      const read = await peer.read("p", next - 1);
+      for (const { seq, chunk } of read.chunks) {
+        // The exit has a seq and no chunk.
+        if (read.exited && seq === next + 1) next += 1;
+        take(seq, chunk);
+      }
+      next = Math.max(next, read.nextSeq);
+      isClosed ||= read.closed;
+    }
+    expect(received).toBe(bytes);
+  });
+
+  it("is pushed nothing after a resume before it has read, and then what follows", async () => {
+    host = await CodexHost.open();
+    const first = await host.connect();
+    await first.start("p", "while :; do echo tick; done");
+    await first.until(() => first.pushesOf("p")[0]);
+    await first.cut();
+    const second = await host.resume(first.sessionId);
+    const read = await second.read("p", 0);
+    const replyAt = second.received.findIndex((message) => "id" in message && message.id === 2);
+    expect(second.received.slice(0, replyAt).filter((message) => "method" in message)).toEqual([]);
+    const push = await second.until(() => second.pushesOf("p")[0]);
+    expect(push.params.seq).toBe(read.nextSeq);
+    await second.call("process/terminate", { processId: "p" });
+    await second.closed("p");
+  });
+
+  it("is pushed what is new, a second after a resume, though it never reads", async () => {
+    const clock = new FakeClock();
+    host = await CodexHost.open({ clock });
+    const first = await host.connect();
+    await first.start("p", "echo before; read go; echo after", { pipeStdin: true });
+    await first.until(() => first.pushesOf("p")[0]);
+    await first.cut();
+    const second = await host.resume(first.sessionId);
+    await second.call("process/write", { processId: "p", chunk: "Cg==", writeId: "1" });
+    await host.supervisor
+      .list()
+      .then(([info]) => host.supervisor.attach(info?.processId as string))
+      .then((process) => lastValueFrom(process.closed$));
+    await second.call("environment/status");
+    expect(second.pushesOf("p")).toEqual([]);
+    clock.advance(1000);
+    await second.closed("p");
+    expect(second.textOf("p")).toBe("after\n");
+  });
+
+  it("ends with its processes when nobody comes back in time", async () => {
+    const clock = new FakeClock();
+    host = await CodexHost.open({ clock });
+    const peer = await host.connect();
+    await peer.start("p", "trap '' TERM; echo $$; while :; do sleep 1; done");
+    const pid = await pidOf(peer, "p");
+    await peer.cut();
+    await host.resume(peer.sessionId).then((again) => again.cut());
+    // The server notices the cut in a turn of its own.
+    const gone = async () => {
+      for (;;) {
+        clock.advance(limits.sessionTtlMs);
+        const known = await host.connect(peer.sessionId).then(
+          (again) => again.cut().then(() => true),
+          (error: { code: number }) => error.code === -32010,
+        );
+        if (!known) return;
+      }
+    };
+    await gone();
+    await allGone(pid);
+  });
+});
+
+describe("an attached session", () => {
+  it("is not given away while its client answers, and is when the client is gone without a word", async () => {
+    const clock = new FakeClock();
+    host = await CodexHost.open({ clock });
+    const first = await host.connect();
+    const pinged = once(first.socket, "ping");
+    await expect(host.connect(first.sessionId)).rejects.toMatchObject({ code: -32010 });
+    await pinged;
+    // The pong is on its way before this call is.
+    expect((await first.call("environment/status")).result).toEqual({ status: "ready" });
+    clock.advance(3000);
+    await expect(host.connect(first.sessionId)).rejects.toMatchObject({ code: -32010 });
+    await first.call("environment/status");
+    first.socket.pause();
+    await expect(host.connect(first.sessionId)).rejects.toMatchObject({ code: -32010 });
+    clock.advance(3000);
+    const second = await host.resume(first.sessionId);
+    expect(second.sessionId).toBe(first.sessionId);
+  });
+
+  it("loses nothing though its client reads nothing for a while, and the child waits meanwhile", async () => {
+    host = await CodexHost.open();
+    const peer = await host.connect();
+    const bytes = 60_000_000;
+    await peer.start("p", `head -c ${bytes} /dev/zero; exit 3`);
+    await peer.until(() => peer.pushesOf("p")[0]);
+    peer.socket.pause();
+    const [info] = await host.supervisor.list();
+    const process = await host.supervisor.attach(info?.processId as string);
+    // Long enough for a child that nobody held back: another one gets through the same meanwhile.
+    const other = await host.supervisor.start({ argv: ["/usr/bin/head", "-c", String(bytes), "/dev/zero"] });
+    await lastValueFrom(other.closed$);
+    expect(process.info.state).toBe("running");
+    peer.socket.resume();
+    await peer.closed("p");
+    const seqs = peer.pushesOf("p").map(({ params }) => params.seq);
+    expect(seqs).toEqual(seqs.map((_, index) => index + 1));
+    expect(peer.textOf("p").length).toBe(bytes);
+  });
+
+  it("is told 1001 when the server stops, and 1009 for a message that is too large", async () => {
+    host = await CodexHost.open();
+    const large = await host.connect();
+    large.socket.send("x".repeat(64 * 1024 * 1024 + 1));
+    expect((await once(large.socket, "close"))[0]).toBe(1009);
+    const peer = await host.connect();
+    const closed = once(peer.socket, "close");
+    await host.server.close();
+    expect((await closed)[0]).toBe(1001);
+  });
+});

@@ -1,0 +1,48 @@
+// The methods fs/* of a connection that has nothing else, called as its dispatcher calls them.
+import { CodexError } from "../../lib/codex/codex-error.ts";
+import { fileMethods } from "../../lib/codex/server/file-methods.ts";
+import { Announcement, RawResult } from "../../lib/codex/server/method.ts";
+
+/** What a spec holds of such a connection. */
+export interface FileConnection {
+  /** The result of a call, or the code and the words of its refusal. */
+  call(method: string, params: unknown): Promise<unknown>;
+  /** The result as the method gave it. */
+  perform(method: string, params: unknown): Promise<unknown>;
+  /** What the client was told unasked. */
+  readonly told: readonly unknown[];
+  /** Names of all methods. */
+  readonly names: readonly string[];
+  end(): void;
+}
+
+/** Makes a connection. */
+export function connectFiles(): FileConnection {
+  const end = new AbortController();
+  const told: unknown[] = [];
+  const notify = (method: string, params: unknown) => void told.push({ method, params });
+  const methods = fileMethods({ notify, signal: end.signal });
+  const perform = (name: string, params: unknown) => {
+    const method = methods[name];
+    if (!method) throw new Error(`no method ${name}`);
+    return method.call(params);
+  };
+  return {
+    perform,
+    told,
+    names: Object.keys(methods),
+    end: () => end.abort(),
+    async call(name, params) {
+      try {
+        const result = await perform(name, params);
+        if (result instanceof RawResult) return JSON.parse(Buffer.concat(result.parts).toString());
+        if (!(result instanceof Announcement)) return result ?? {};
+        result.begin();
+        return result.result;
+      } catch (error) {
+        if (error instanceof CodexError) return `${error.code} ${error.message}`;
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,167 @@
+// What the specs of http/request need: servers on loopback, and a connection that keeps what it was told.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { type AddressInfo, createServer as createRawServer, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, beforeEach, expect } from "@jest/globals";
+import { toCodexError } from "../../lib/codex/codex-error.ts";
+import { httpMethods } from "../../lib/codex/server/http-methods.ts";
+import { Announcement, type MethodScope, type Methods, RawResult } from "../../lib/codex/server/method.ts";
+
+/** The result of http/request. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: readonly { readonly name: string; readonly value: string }[];
+  readonly bodyBase64: string;
+}
+
+/** A piece of a body. */
+export interface Delta {
+  readonly requestId: string;
+  readonly seq: number;
+  readonly deltaBase64: string;
+  readonly done: boolean;
+  readonly error: string | null;
+}
+
+/** A connection as the methods see it, and what it was told. */
+export class FakeConnection {
+  readonly deltas: Delta[] = [];
+  readonly over = new AbortController();
+  drained = (): Promise<void> => Promise.resolve();
+  readonly #methods: Methods;
+
+  constructor(...limits: [maxBufferedBodyBytes?: number]) {
+    const scope: MethodScope = {
+      notify: (name, params) => {
+        expect(name).toBe("http/request/bodyDelta");
+        this.deltas.push(params as Delta);
+      },
+      drained: () => this.drained(),
+      signal: this.over.signal,
+    };
+    this.#methods = httpMethods(scope, ...limits);
+  }
+
+  /** The answer to a request; a stream begins behind it. */
+  async call(params: unknown): Promise<Answer> {
+    const made = await this.callOnly(params);
+    if (made instanceof Announcement) setImmediate(made.begin);
+    const result = made instanceof Announcement ? made.result : made;
+    return (result instanceof RawResult ? JSON.parse(Buffer.concat(result.parts).toString()) : result) as Answer;
+  }
+
+  /** What the method makes of a request: a stream has not begun. */
+  callOnly(params: unknown): Promise<unknown> {
+    return this.#methods["http/request"]!.call(params);
+  }
+
+  /** What a call is refused with. */
+  async refusal(params: unknown): Promise<string> {
+    const answer = await this.call(params).catch((error: unknown) => {
+      const { code, message } = toCodexError(error);
+      return `${code} ${message}`;
+    });
+    if (typeof answer === "string") return answer;
+    throw new Error("the call was accepted");
+  }
+
+  /** The deltas of a request, once the last is there. */
+  async body(requestId: string): Promise<Delta[]> {
+    const mine = () => this.deltas.filter((delta) => delta.requestId === requestId);
+    while (!mine().some(({ done }) => done)) await sleep(2);
+    return mine();
+  }
+}
+
+/** Answers a request of a test. */
+export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Two servers for a spec file, which echo what no handler answers; each test begins with no handlers. */
+export class HttpServers {
+  readonly handlers = new Map<string, Handler>();
+  /** Where the first listens, without a slash at its end. */
+  base = "";
+  /** Where the second listens: another origin. */
+  other = "";
+
+  /** Starts them before the tests of a file and ends them behind it. */
+  static use(): HttpServers {
+    const servers = new HttpServers();
+    const running: Server[] = [];
+    const listen = async () => {
+      const server = createServer((request, response) => {
+        const { pathname } = new URL(request.url!, "http://x");
+        (servers.handlers.get(pathname) ?? echo)(request, response);
+      });
+      running.push(server);
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    };
+    beforeAll(async () => {
+      servers.base = await listen();
+      servers.other = await listen();
+    });
+    beforeEach(() => servers.handlers.clear());
+    afterAll(() => {
+      for (const server of running) {
+        server.closeAllConnections();
+        server.close();
+      }
+    });
+    return servers;
+  }
+
+  /** Params for a path of the first. */
+  get(path: string, more: object = {}): object {
+    return { method: "GET", url: this.base + path, requestId: "r", ...more };
+  }
+}
+
+/** Answers with the request as it came. */
+async function echo(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  const lines = [`${request.method} ${request.url}`];
+  for (let at = 0; at < request.rawHeaders.length; at += 2) {
+    lines.push(`${request.rawHeaders[at]!.toLowerCase()}: ${request.rawHeaders[at + 1]}`);
+  }
+  response.end([...lines, "", Buffer.concat(chunks).toString("latin1")].join("\n"));
+}
+
+/** The body of an answer, a character for each byte. */
+export function textOf({ bodyBase64 }: { readonly bodyBase64: string }): string {
+  return Buffer.from(bodyBase64, "base64").toString("latin1");
+}
+
+/** The values of a header of an answer. */
+export function valuesOf({ headers }: Answer, wanted: string): string[] {
+  return headers.flatMap(({ name, value }) => (name === wanted ? [value] : []));
+}
+
+/** A server that says what it says, HTTP or not. */
+export async function rawServer(talk: (socket: Socket) => void): Promise<{ readonly url: string; close(): void }> {
+  const sockets = new Set<Socket>();
+  const server = createRawServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => undefined);
+    socket.once("data", () => talk(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const close = () => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, close };
+}
+
+/** The answer to a request that got these bytes for an answer, or what the request was refused with. */
+export async function answerTo(said: string | Buffer, more: object = {}): Promise<Answer | string> {
+  const raw = await rawServer((socket) => socket.end(said));
+  try {
+    return await new FakeConnection()
+      .call({ method: "GET", url: raw.url, requestId: "r", ...more })
+      .catch((error: unknown) => toCodexError(error).message);
+  } finally {
+    raw.close();
+  }
+}

@@ -1,0 +1,167 @@
+// What a message is looked over for, beside a simple model of it: JSON.parse and a recursive counter.
+import { describe, expect, it } from "@jest/globals";
+import fc from "fast-check";
+import { checkJson } from "../../../lib/codex/check-json.ts";
+
+const WIDE = { maxValues: Number.MAX_SAFE_INTEGER, maxDepth: Number.MAX_SAFE_INTEGER };
+
+/** JSON of any value, with blanks of all kinds between its tokens. */
+const anyJson = fc.tuple(fc.jsonValue({ maxDepth: 5 }), fc.constantFrom(undefined, 0, 1, "\t", "\r\n ".repeat(40)));
+const toSource = ([value, space]: readonly [unknown, string | number | undefined]) =>
+  JSON.stringify(value, null, typeof space === "string" ? space.slice(0, 10) : space);
+
+function countValues(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 1;
+  return Object.values(value).reduce((sum: number, each) => sum + countValues(each), 1);
+}
+
+function depthOf(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 0;
+  return 1 + Math.max(0, ...Object.values(value).map(depthOf));
+}
+
+describe("the values of a message", () => {
+  it("are counted as they are in the tree", () => {
+    fc.assert(
+      fc.property(anyJson, (json) => {
+        const source = toSource(json);
+        const values = countValues(JSON.parse(source));
+        expect(() => checkJson(source, { ...WIDE, maxValues: values })).not.toThrow();
+        expect(() => checkJson(source, { ...WIDE, maxValues: values - 1 })).toThrow(
+          `JSON-RPC message exceeds the limit of ${values - 1} JSON values`,
+        );
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("are counted where blanks fill an array", () => {
+    for (const source of [`[${" ".repeat(100)}]`, "[\n]", "[\t\r\n ]"]) {
+      expect(() => checkJson(source, { ...WIDE, maxValues: 1 })).not.toThrow();
+    }
+    expect(() => checkJson(`[${" ".repeat(100)}0]`, { ...WIDE, maxValues: 1 })).toThrow("limit of 1 JSON values");
+  });
+
+  it("may be nested so deep and no deeper", () => {
+    fc.assert(
+      fc.property(anyJson, (json) => {
+        const source = toSource(json);
+        const depth = depthOf(JSON.parse(source));
+        expect(() => checkJson(source, { ...WIDE, maxDepth: depth })).not.toThrow();
+        if (depth > 0) {
+          expect(() => checkJson(source, { ...WIDE, maxDepth: depth - 1 })).toThrow("recursion limit exceeded");
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe("the keys of an object", () => {
+  it.each([
+    '{"a":1,"a":2}',
+    '{"a":1,"\\u0061":2}',
+    '{"\\"":1,"\\u0022":2}',
+    '{"":1,"":2}',
+    '{"x":[{"y":{"a":1,"b":{"a":1},"a":2}}]}',
+    '{"__proto__":1,"__proto__":2}',
+    '{"a":{},"b":[],"a":"x"}',
+  ])("are refused twice: %s", (source) => {
+    expect(() => checkJson(source, WIDE)).toThrow("duplicate JSON object key");
+  });
+
+  it.each([
+    '{"a":{"a":{"a":1}}}',
+    '[{"a":1},{"a":1}]',
+    '{"a":"a","b":"a"}',
+    '{"a":["a","a"]}',
+    '{"a":"b","b":"a"}',
+    '{"a\\\\":1,"a":2}',
+    '{"a":",\\"a\\":{[","b":1}',
+  ])("may be alike elsewhere: %s", (source) => {
+    expect(() => checkJson(source, WIDE)).not.toThrow();
+  });
+
+  it("are never found twice in what JSON.stringify makes", () => {
+    fc.assert(fc.property(anyJson, (json) => void checkJson(toSource(json), WIDE)));
+  });
+});
+
+describe("text", () => {
+  it("without a UTF-8 form is refused", () => {
+    for (const source of ['"\\ud800"', '"a\\uDFFFb"', '{"\\ud83d":1}', '["\\ude00\\ud83d"]']) {
+      expect(() => checkJson(source, WIDE)).toThrow("lone surrogate");
+    }
+    for (const source of ['"\\ud83d\\ude00"', '"\\\\ud800"', '"\\u0041"']) {
+      expect(() => checkJson(source, WIDE)).not.toThrow();
+    }
+  });
+
+  it("that is no JSON ends the check all the same", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom(...'{}[]",:\\ua0 id\n') }), (source) => {
+        let isJson = true;
+        try {
+          JSON.parse(source);
+        } catch {
+          isJson = false;
+        }
+        try {
+          checkJson(source, WIDE);
+        } catch (error) {
+          if (isJson) expect((error as Error).message).toMatch(/duplicate|surrogate/);
+        }
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+describe("the id", () => {
+  it.each([
+    ['{"id":1}', "1"],
+    ['{"method":"x","id": 9223372036854775807 ,"params":{"id":2}}', "9223372036854775807"],
+    ['{"params":{"id":2},"id":-0}', "-0"],
+    ['{"id":"a\\u0062,}","x":1}', '"a\\u0062,}"'],
+    ['{"\\u0069d":5}', "5"],
+    ['{"params":[{"id":1}]}', undefined],
+    ['{"a":"id","b":3}', undefined],
+    ['[{"id":1}]', undefined],
+    ['{"id":1.0\n}', "1.0"],
+    ['{"x":{"id":{"id":7}},"id":[1]}', undefined],
+    ["5", undefined],
+  ])("of %s is found as it is written", (source, idText) => {
+    expect(checkJson(source, WIDE).idText).toBe(idText);
+  });
+});
+
+describe("time", () => {
+  /** The best of several runs: a busy machine slows single ones. */
+  function bestMs(act: () => void): number {
+    const times = Array.from({ length: 5 }, () => {
+      const start = performance.now();
+      act();
+      return performance.now() - start;
+    });
+    return Math.min(...times);
+  }
+
+  it("is little for one long string", () => {
+    const source = JSON.stringify({ id: 1, params: { chunk: "QUJD".repeat(4 * 2 ** 20) } });
+    expect(bestMs(() => checkJson(source, WIDE))).toBeLessThan(50);
+  });
+
+  it("is little for strings of nothing but escapes", () => {
+    for (const pair of ["\\\\", '\\"']) {
+      const source = `{"a":"${pair.repeat(2 ** 20)}"}`;
+      expect(bestMs(() => checkJson(source, WIDE))).toBeLessThan(500);
+    }
+  });
+
+  it("does not grow with what comes behind the limit", () => {
+    const source = `[${"{},".repeat(2 ** 22)}{}]`;
+    expect(
+      bestMs(() => expect(() => checkJson(source, { maxValues: 1000, maxDepth: 127 })).toThrow("limit of 1000")),
+    ).toBeLessThan(50);
+  });
+});

@@ -1,0 +1,174 @@
+// Bodies that come in deltas, slow clients, and connections that end in between.
+import { randomBytes } from "node:crypto";
+import type { ServerResponse } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { gzipSync } from "node:zlib";
+import { beforeEach, describe, expect, it, jest } from "@jest/globals";
+import type { Announcement } from "../../../lib/codex/server/method.ts";
+import { FakeConnection, HttpServers, rawServer, textOf } from "../../support/http-peers.ts";
+
+const servers = HttpServers.use();
+let connection: FakeConnection;
+
+beforeEach(() => {
+  connection = new FakeConnection();
+});
+
+describe("a stream", () => {
+  it("comes in deltas behind the answer, the last of which is empty", async () => {
+    const announced = (await connection.callOnly(servers.get("/x", { streamResponse: true }))) as Announcement;
+    expect(announced.result).toMatchObject({ status: 200, bodyBase64: "" });
+    await sleep(20);
+    expect(connection.deltas).toEqual([]);
+    announced.begin();
+    const [first, ...rest] = await connection.body("r");
+    expect(first).toMatchObject({ requestId: "r", seq: 1, done: false, error: null });
+    expect(textOf({ bodyBase64: first!.deltaBase64 })).toContain("GET /x");
+    expect(rest).toEqual([{ requestId: "r", seq: 2, deltaBase64: "", done: true, error: null }]);
+  });
+
+  it("passes on what there is while more is to come", async () => {
+    let finish = (): unknown => undefined;
+    servers.handlers.set("/events", (_, response) => {
+      response.write("one");
+      finish = () => response.end("two");
+    });
+    await connection.call(servers.get("/events", { streamResponse: true }));
+    while (connection.deltas.length === 0) await sleep(2);
+    expect(connection.deltas).toEqual([{ requestId: "r", seq: 1, deltaBase64: "b25l", done: false, error: null }]);
+    finish();
+    expect((await connection.body("r")).slice(1)).toEqual([
+      { requestId: "r", seq: 2, deltaBase64: "dHdv", done: false, error: null },
+      { requestId: "r", seq: 3, deltaBase64: "", done: true, error: null },
+    ]);
+  });
+
+  it("without a body is its end", async () => {
+    servers.handlers.set("/empty", (_, response) => response.writeHead(204).end());
+    await connection.call(servers.get("/empty", { streamResponse: true }));
+    expect(await connection.body("r")).toEqual([{ requestId: "r", seq: 1, deltaBase64: "", done: true, error: null }]);
+  });
+
+  it("that breaks off says so at its end", async () => {
+    const raw = await rawServer((socket) => socket.end("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nabc"));
+    await connection.call({ ...servers.get("/"), url: raw.url, streamResponse: true });
+    expect((await connection.body("r")).at(-1)).toMatchObject({
+      seq: 2,
+      done: true,
+      error: "error decoding response body: aborted",
+    });
+    raw.close();
+  });
+
+  it("has an id that no other stream has at the time", async () => {
+    const held: ServerResponse[] = [];
+    servers.handlers.set("/hold", (_, response) => {
+      held.push(response);
+      response.write("a");
+    });
+    await connection.call(servers.get("/hold", { streamResponse: true }));
+    expect(await connection.refusal(servers.get("/", { streamResponse: true }))).toBe(
+      "-32602 http/request streamResponse requestId `r` is already active",
+    );
+    // Whole answers need no id of their own.
+    expect(await connection.call(servers.get("/"))).toMatchObject({ status: 200 });
+    held[0]!.end();
+    await connection.body("r");
+    connection.deltas.length = 0;
+    expect(await connection.call(servers.get("/", { streamResponse: true }))).toMatchObject({ status: 200 });
+    expect((await connection.body("r"))[0]).toMatchObject({ seq: 1 });
+  });
+
+  it("that could not begin leaves its id free", async () => {
+    const nowhere = servers.get("/", { url: "http://127.0.0.1:1/", streamResponse: true });
+    expect(await connection.refusal(nowhere)).toContain("error sending request");
+    expect(await connection.call(servers.get("/", { streamResponse: true }))).toMatchObject({ status: 200 });
+    expect((await connection.body("r")).at(-1)).toMatchObject({ done: true, error: null });
+  });
+
+  it("waits for a slow client instead of filling the memory", async () => {
+    const total = 64 * 2 ** 20;
+    let sent = 0;
+    servers.handlers.set("/flood", (_, response) => {
+      const chunk = Buffer.alloc(2 ** 16, 97);
+      const go = (): void => {
+        while (sent < total) {
+          sent += chunk.length;
+          if (!response.write(chunk)) return void response.once("drain", go);
+        }
+        response.end();
+      };
+      go();
+    });
+    let hasRoom = (): void => undefined;
+    connection.drained = () => new Promise((resolve) => (hasRoom = resolve));
+    await connection.call(servers.get("/flood", { streamResponse: true }));
+    let before = -1;
+    // Until the kernel's buffers are full too.
+    while (sent !== before) {
+      before = sent;
+      await sleep(200);
+    }
+    expect(connection.deltas).toHaveLength(1);
+    expect(sent).toBeLessThan(total / 2);
+    connection.drained = () => Promise.resolve();
+    hasRoom();
+    const deltas = await connection.body("r");
+    const size = deltas.reduce((sum, { deltaBase64 }) => sum + Buffer.byteLength(deltaBase64, "base64"), 0);
+    expect(size).toBe(total);
+    expect(deltas.map(({ seq }) => seq)).toEqual(deltas.map((_, at) => at + 1));
+  });
+});
+
+describe("the end of the connection", () => {
+  it("may come before the first delta", async () => {
+    const body = gzipSync(randomBytes(100_000));
+    servers.handlers.set("/plain", (_, response) => void response.write(body));
+    servers.handlers.set("/coded", (_, response) => {
+      response.writeHead(200, { "content-encoding": "gzip" }).write(body);
+    });
+    for (const path of ["/plain", "/coded"]) {
+      const each = new FakeConnection();
+      const announced = (await each.callOnly(servers.get(path, { streamResponse: true }))) as Announcement;
+      each.over.abort();
+      await sleep(20);
+      announced.begin();
+      await sleep(20);
+      expect(each.deltas).toEqual([]);
+    }
+  });
+
+  it("ends every request, silently", async () => {
+    const warn = jest.spyOn(process, "emitWarning");
+    let closed = 0;
+    servers.handlers.set("/hold", (_, response) => {
+      response.write("a");
+      response.on("close", () => {
+        closed += 1;
+      });
+    });
+    servers.handlers.set("/never", (_, response) => {
+      response.on("close", () => {
+        closed += 1;
+      });
+    });
+    const ids = Array.from({ length: 20 }, (_, at) => `s${at}`);
+    await Promise.all(
+      ids.map((requestId) => connection.call(servers.get("/hold", { requestId, streamResponse: true }))),
+    );
+    while (connection.deltas.length < 20) await sleep(2);
+    const waiting = ["/never", "/hold"].map((path) => connection.refusal(servers.get(path)));
+    await sleep(50);
+    connection.over.abort();
+    expect(await Promise.all(waiting)).toEqual([
+      `-32603 http/request failed: error sending request for url (${servers.base}/never): the connection is over`,
+      "-32603 failed to read http/request response body: error decoding response body: the connection is over",
+    ]);
+    while (closed < 22) await sleep(2);
+    await sleep(20);
+    expect(connection.deltas).toHaveLength(20);
+    expect(warn).not.toHaveBeenCalled();
+    warn.mockRestore();
+    expect(await connection.refusal(servers.get("/"))).toContain("the connection is over");
+  });
+});

@@ -1,0 +1,119 @@
+// Copies of files, links and trees, and what is never lost by one.
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { describe, expect, it } from "@jest/globals";
+import { copy } from "../../../lib/files/copy.ts";
+import { makeScratch } from "../../support/scratch.ts";
+
+const scratch = makeScratch();
+const copied = (from: string, to: string, recursive = false) =>
+  copy(Buffer.from(scratch(from)), Buffer.from(scratch(to)), { recursive });
+const contents = (name: string) => readFileSync(scratch(name), "utf8");
+
+describe("copying a file", () => {
+  it("copies contents and mode over what is there", async () => {
+    writeFileSync(scratch("program"), "new", { mode: 0o750 });
+    writeFileSync(scratch("old"), "something longer", { mode: 0o600 });
+    await copied("program", "old");
+    expect([contents("old"), statSync(scratch("old")).mode & 0o777]).toEqual(["new", 0o750]);
+  });
+
+  it("copies more than fits into memory at once", async () => {
+    const bytes = Buffer.alloc(3 * 1024 * 1024 + 7, "abc");
+    writeFileSync(scratch("large"), bytes);
+    await copied("large", "large copy");
+    expect(readFileSync(scratch("large copy")).equals(bytes)).toBe(true);
+  });
+
+  it("copies what has no size", async () => {
+    await copy(Buffer.from("/proc/version"), Buffer.from(scratch("version")), { recursive: false });
+    expect(contents("version")).toBe(readFileSync("/proc/version", "utf8"));
+  });
+
+  it("does not lose a file that is copied onto itself", async () => {
+    writeFileSync(scratch("itself"), "precious");
+    symlinkSync("itself", scratch("itself-link"));
+    await copied("itself", "itself");
+    await copied("itself", "itself-link");
+    expect(contents("itself")).toBe("precious");
+  });
+
+  it("does not wait at either end of a FIFO", async () => {
+    execFileSync("mkfifo", [scratch("fifo")]);
+    writeFileSync(scratch("source"), "x");
+    await expect(copied("fifo", "fifo copy")).rejects.toMatchObject({ reason: "copiesSpecialFile" });
+    await expect(copied("source", "fifo")).rejects.toMatchObject({ code: "ENXIO" });
+  });
+
+  it("writes to a device", async () => {
+    // With the mode that devices have: if a copy changed it, it would be for everybody on this machine.
+    writeFileSync(scratch("for nobody"), "x");
+    chmodSync(scratch("for nobody"), statSync("/dev/null").mode & 0o777);
+    await copy(Buffer.from(scratch("for nobody")), Buffer.from("/dev/null"), { recursive: false });
+  });
+
+  it("copies a link as a link, and not over anything", async () => {
+    symlinkSync("nowhere", scratch("link"));
+    await copied("link", "link copy");
+    expect(readlinkSync(scratch("link copy"))).toBe("nowhere");
+    await expect(copied("link", "link copy")).rejects.toMatchObject({ code: "EEXIST" });
+  });
+});
+
+describe("copying a folder", () => {
+  mkdirSync(scratch("folder/deep/deeper"), { recursive: true });
+  writeFileSync(scratch("folder/deep/deeper/file"), "x");
+  writeFileSync(scratch("folder/one"), "new");
+  symlinkSync("one", scratch("folder/link"));
+  execFileSync("mkfifo", [scratch("folder/pipe")]);
+
+  it("needs to be asked for", async () => {
+    await expect(copied("folder", "not made")).rejects.toMatchObject({ reason: "copiesDirectory" });
+    expect(existsSync(scratch("not made"))).toBe(false);
+  });
+
+  it("copies what is in it but for FIFOs, and makes the folders above", async () => {
+    await copied("folder", "a/b/copy", true);
+    expect(readdirSync(scratch("a/b/copy")).sort()).toEqual(["deep", "link", "one"]);
+    expect(contents("a/b/copy/deep/deeper/file")).toBe("x");
+    expect(readlinkSync(scratch("a/b/copy/link"))).toBe("one");
+  });
+
+  it("merges into a folder that is there", async () => {
+    mkdirSync(scratch("merged"));
+    writeFileSync(scratch("merged/one"), "something old");
+    writeFileSync(scratch("merged/two"), "kept");
+    await copied("folder", "merged", true);
+    expect([contents("merged/one"), contents("merged/two")]).toEqual(["new", "kept"]);
+  });
+
+  it("is refused into itself, also by way of a link", async () => {
+    symlinkSync("folder", scratch("folder-link"));
+    for (const to of ["folder", "folder/new", "folder/deep/new/newer", "folder-link/new"]) {
+      await expect(copied("folder", to, true)).rejects.toMatchObject({ reason: "copiesIntoItself" });
+    }
+    expect(readdirSync(scratch("folder")).sort()).toEqual(["deep", "link", "one", "pipe"]);
+  });
+
+  it("is not taken for the folder whose name begins with its own", async () => {
+    mkdirSync(scratch("fol"));
+    await copied("fol", "folder-of-fol", true);
+    expect(readdirSync(scratch("folder-of-fol"))).toEqual([]);
+  });
+
+  it("does not replace a file", async () => {
+    await expect(copied("folder", "folder/one/x", true)).rejects.toMatchObject({ code: "ENOTDIR" });
+    writeFileSync(scratch("in the way"), "");
+    await expect(copied("folder", "in the way", true)).rejects.toMatchObject({ code: "EEXIST" });
+  });
+});
