@@ -22,6 +22,8 @@ export function acceptStdio(server: ExecwireServer, frameBytes: number, onGone: 
     const isOurs = first <= LAST_BYTE_OF_OURS;
     if (isOurs) server.accept(watched(streamTransport(stdin, stdout, frameBytes), onGone));
     else server.acceptDialect(watched(lineTransport(stdin, stdout, LINE_BYTES), onGone));
+    // Paused by the look at the first byte, it would stay so.
+    stdin.resume();
   });
   return () => {
     stdin.pause();

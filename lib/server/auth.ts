@@ -19,7 +19,7 @@ export function roleOf(auth: Auth, token: string | undefined): Role | undefined 
 
 /** The token of an Authorization header. */
 export function bearerToken(authorization: string | undefined): string | undefined {
-  return /^\s*Bearer\s+(\S+)\s*$/i.exec(authorization ?? "")?.[1];
+  return /^Bearer +(.*\S)\s*$/i.exec(authorization ?? "")?.[1];
 }
 
 /** Why who shows this header may not act, as an answer to an upgrade; undefined for one who may. In the exec-server's words. */

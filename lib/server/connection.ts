@@ -123,7 +123,7 @@ export class Connection implements ServedConnection {
 
   #greet({ version, token, resume }: HelloMessage): void {
     try {
-      const { sessions, auth, limits } = this.#parts;
+      const { sessions, auth, limits, metrics } = this.#parts;
       if (version !== PROTOCOL_VERSION) {
         throw new ExecwireError(
           "VERSION_UNSUPPORTED",
@@ -136,6 +136,7 @@ export class Connection implements ServedConnection {
       this.#session = session;
       this.#dispatcher = new Dispatcher(this.#parts, session, this.#outbox, this.#changes);
       sessions.attach(session, this);
+      if (resume) metrics.resumes += 1;
       const { sessionTtlMs, pingMs, frameBytes, windowBytes } = limits;
       this.#say({
         type: "welcome",

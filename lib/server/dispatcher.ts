@@ -44,10 +44,13 @@ export class Dispatcher {
     const session = this.#session;
     session.forget(request.acked);
     const { id, method } = request;
-    const { requests } = this.#parts.limits;
+    const { limits, metrics } = this.#parts;
+    const { requests } = limits;
     const once = isMethod(method) && methods[method].once;
+    const isKnown = once && session.knows(id);
+    if (isKnown) metrics.duplicates += 1;
     // One that is known is not one more.
-    if (once ? session.isFull(requests) && !session.knows(id) : this.#looking >= requests) {
+    if (once ? session.isFull(requests) && !isKnown : this.#looking >= requests) {
       const message = `more than ${requests} requests of this session are running, or too much is unacknowledged`;
       return this.#outbox.send(
         encode({ type: "reply", id, error: { code: "LIMIT_EXCEEDED", message, data: { limit: "requests" } } }),

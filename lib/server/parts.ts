@@ -2,6 +2,7 @@
 import type { Limits, ProcessInfo } from "../../protocol/index.ts";
 import type { Clock } from "../clock.ts";
 import type { Backend } from "../process/backend.ts";
+import type { ServerMetrics } from "../telemetry/server-metrics.ts";
 import type { Auth } from "./auth.ts";
 import type { Channels } from "./channels.ts";
 import type { Session, SessionConnection } from "./session.ts";
@@ -22,6 +23,7 @@ export interface ServerParts {
   readonly sessions: Sessions;
   readonly auth: Auth;
   readonly limits: Limits;
+  readonly metrics: ServerMetrics;
   readonly clock: Clock;
   /** Ends a session with the processes it started. */
   closeSession(session: Session, graceMs: number | undefined): Promise<void>;

@@ -1,11 +1,13 @@
 // Serves a backend to many connections. It knows the interface `Backend` and nothing of what is behind it, so a remote
 // backend can be served as well (a relay).
+import type { Meter } from "@opentelemetry/api";
 import { type Limits, limits, SUBPROTOCOL } from "../../protocol/index.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { ExecwireError, refuse } from "../errors.ts";
 import { type ReportError, reportToConsole } from "../log/guarded-observable.ts";
 import type { Backend } from "../process/backend.ts";
 import type { Process } from "../process/process.ts";
+import { serverMetrics } from "../telemetry/server-metrics.ts";
 import { CLOSE, type Transport } from "../transport/transport.ts";
 import { type Listener, listenWebSocket } from "../transport/websocket-server.ts";
 import { type Auth, bearerToken, refuseStranger } from "./auth.ts";
@@ -26,6 +28,8 @@ export interface ServeOptions {
   /** Origins of web pages that may connect. Default: none. */
   readonly allowedOrigins?: readonly string[];
   readonly limits?: Partial<Limits>;
+  /** Where metrics go. Default: the OpenTelemetry SDK that is registered now, if there is one. */
+  readonly meter?: Meter;
   readonly clock?: Clock;
   /** Spoken with clients that offer no subprotocol. Default: they are refused. */
   readonly dialect?: Dialect;
@@ -110,6 +114,7 @@ class Server implements ExecwireServer {
       sessions: new Sessions(clock, merged.sessionTtlMs, merged.sessions, (session) => this.#endOwned(session)),
       auth: options.auth,
       limits: merged,
+      metrics: serverMetrics(options.meter),
       clock,
       closeSession: async (session, graceMs) => {
         session.over = true;

@@ -104,7 +104,7 @@ function socketServer({ frameBytes }: Door, subprotocol: string): WebSocketServe
 function answerTo({ method, url, headers }: IncomingMessage): { readonly status: number; readonly text: string } {
   if (headers.origin !== undefined) return { status: 403, text: "" };
   const path = pathOf(url);
-  if (path === "/readyz") return { status: 200, text: "" };
+  if (path === "/readyz") return { status: method === "GET" || method === "HEAD" ? 200 : 405, text: "" };
   if (path !== "/") return { status: 404, text: "" };
   if (method !== "GET") return { status: 405, text: "Request method must be `GET`" };
   return { status: 400, text: "Connection header did not include 'upgrade'" };

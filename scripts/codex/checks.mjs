@@ -4,9 +4,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { checks } from "./checks/index.mjs";
 import { runCheck } from "./run-check.mjs";
-import { findReference, howToGetReference, startServer } from "./servers.mjs";
+import { findReference, howToGetReference, leaveOnSignals, startServer } from "./servers.mjs";
 import { tell } from "./tell.mjs";
 
+leaveOnSignals();
 const { values: options } = parseArgs({
   options: {
     only: { type: "string" },

@@ -96,6 +96,18 @@ export class CheckContext {
     return peer.ended(await this.start(peer, options));
   }
 
+  /**
+   * Starts `sh` with a pipe as stdin and gives it a line to `read` once it has printed all of `texts`: so its exit comes after
+   * them, which the reference does not promise otherwise. Returns the id of the ended process.
+   */
+  async runInOrder(peer, { sh, texts, ...options }) {
+    const processId = await this.start(peer, { sh, pipeStdin: true, ...options });
+    for (const text of texts) await peer.waitForText(processId, text);
+    await peer.ask("process/write", { processId, chunk: Buffer.from("\n").toString("base64"), writeId: "end" });
+    await peer.ended(processId);
+    return processId;
+  }
+
   /** A plain HTTP request, with the headers exactly as given: `{ status, body, headers }`. */
   http(method, path, headers = {}) {
     const { hostname, port } = new URL(this.target.url);

@@ -7,8 +7,9 @@ import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { resultOf } from "./scenario-result.mjs";
-import { findReference, howToGetReference, main, root, startServer } from "./servers.mjs";
+import { findReference, howToGetReference, leaveOnSignals, main, root, startServer } from "./servers.mjs";
 
+leaveOnSignals();
 const { values: options } = parseArgs({
   options: {
     scenario: { type: "string", default: "all" },

@@ -65,9 +65,17 @@ export async function startServer(kind) {
   });
   const exited = new Promise((resolve) => child.on("exit", (code, signal) => resolve(code ?? signal)));
   const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
+  // Whoever leaves without stopping it, leaves no server behind.
+  const kill = () => child.kill("SIGKILL");
+  const leave = () => {
+    kill();
+    rmSync(home, { recursive: true, force: true });
+  };
+  process.once("exit", leave);
   const stop = async () => {
+    process.off("exit", leave);
     child.kill("SIGTERM");
-    const stubborn = setTimeout(() => child.kill("SIGKILL"), 5_000);
+    const stubborn = setTimeout(kill, 5_000);
     await exited;
     clearTimeout(stubborn);
     rmSync(home, { recursive: true, force: true });
@@ -89,4 +97,13 @@ export async function startServer(kind) {
     await stop();
     throw error;
   }
+}
+
+/** Has an interrupted program leave through its exit, where its servers are killed. */
+export function leaveOnSignals() {
+  for (const [name, code] of [
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+  ])
+    process.once(name, () => process.exit(code));
 }

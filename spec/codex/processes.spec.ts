@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { CodexHost } from "../support/codex-host.ts";
 import { type CodexPeer, startParams } from "../support/codex-peer.ts";
-import { openDescriptors } from "../support/system-facts.ts";
+import { isAlive, openDescriptors } from "../support/system-facts.ts";
 import { allGone } from "../support/trees.ts";
 
 let host: CodexHost;
@@ -85,16 +85,23 @@ describe("events", () => {
 });
 
 describe("terminate", () => {
-  it("reaches who left the group, and who was left behind by an exit", async () => {
+  it("reaches who left the group", async () => {
     await peer.start("tree", "setsid sh -c 'echo $$; sleep 1000' & read line", { pipeStdin: true });
     const pid = await peer.until(() => Number(/^(\d+)\n/.exec(peer.textOf("tree"))?.[1]) || undefined);
     expect((await peer.call("process/terminate", { processId: "tree" })).result).toEqual({ running: true });
+    await peer.closed("tree");
     await allGone(pid);
-    await peer.start("leader", "sleep 1000 & echo $!");
-    const left = await peer.until(() => Number(/^(\d+)\n/.exec(peer.textOf("leader"))?.[1]) || undefined);
-    await peer.until(() => peer.pushesOf("leader").find(({ method }) => method === "process/exited"));
-    expect((await peer.call("process/terminate", { processId: "leader" })).result).toEqual({ running: false });
-    await peer.closed("leader");
+  });
+
+  it("leaves alone what an exit left behind, which ends with the server", async () => {
+    const other = await CodexHost.open();
+    const client = await other.connect();
+    await client.start("leader", "sleep 1000 & echo $!");
+    const left = await client.until(() => Number(/^(\d+)\n/.exec(client.textOf("leader"))?.[1]) || undefined);
+    await client.until(() => client.pushesOf("leader").find(({ method }) => method === "process/exited"));
+    expect((await client.call("process/terminate", { processId: "leader" })).result).toEqual({ running: false });
+    expect(isAlive(left)).toBe(true);
+    await other.close();
     await allGone(left);
   });
 

@@ -13,7 +13,7 @@ import { optional, string, struct } from "../decode.ts";
 import { type Envelope, encodeCall, encodeError, encodeResult, type Id, NO_ID, parseEnvelope } from "../envelope.ts";
 import type { EnvironmentInfo } from "./environment-info.ts";
 import { FramePool } from "./frame-pool.ts";
-import { Announcement, type Family, type Method, type Methods, RawResult } from "./method.ts";
+import { Announcement, type Family, type Methods, RawResult } from "./method.ts";
 import { methodsOf } from "./methods.ts";
 import type { ProcessScope } from "./process-methods.ts";
 import { Receipts, type Sender } from "./receipts.ts";
@@ -84,6 +84,10 @@ export class CodexConnection implements ServedConnection, ProcessScope, Provable
     return this.#gone.signal;
   }
 
+  get shell(): string {
+    return this.#info.shell.path;
+  }
+
   get isOpen(): boolean {
     return !this.#isOver;
   }
@@ -102,18 +106,13 @@ export class CodexConnection implements ServedConnection, ProcessScope, Provable
     this.close(CLOSE.tryLater, "output was lost before this client took it; read what is left");
   }
 
-  notify(method: string, params: unknown): void {
-    this.send(encodeCall(method, params));
-  }
-
-  drained(): Promise<void> {
+  // What methods take along as functions.
+  readonly notify = (method: string, params: unknown): void => this.send(encodeCall(method, params));
+  readonly drained = (): Promise<void> => {
     if (this.hasRoom || this.#isOver) return Promise.resolve();
     return new Promise((resolve) => this.#waiting.push(resolve));
-  }
-
-  async filesSettled(): Promise<void> {
-    await this.#files;
-  }
+  };
+  readonly filesSettled = (): Promise<unknown> => this.#files;
 
   send(frame: Uint8Array): void {
     if (!this.#isOver) this.#outbox.send(frame);
@@ -165,11 +164,12 @@ export class CodexConnection implements ServedConnection, ProcessScope, Provable
     const method = Object.hasOwn(this.#methods, name) ? this.#methods[name] : undefined;
     this.#answer(id, async () => {
       if (!method) throw new CodexError(CODE.unknownMethod, `exec-server stub does not implement \`${name}\` yet`);
+      const call = method.prepare(params);
       this.#checkReady(method.family);
       if (this.#running > requests) {
         throw new CodexError(CODE.refused, `more than ${requests} requests of this connection are running`);
       }
-      return this.#perform(method, params);
+      return method.family === "filesystem" ? this.#inOrder(call) : call();
     });
   }
 
@@ -182,9 +182,8 @@ export class CodexConnection implements ServedConnection, ProcessScope, Provable
     }
   }
 
-  #perform(method: Method, params: unknown): Promise<unknown> {
-    if (method.family !== "filesystem") return method.call(params);
-    const result = this.#files.then(() => method.call(params));
+  #inOrder(call: () => Promise<unknown>): Promise<unknown> {
+    const result = this.#files.then(call);
     this.#files = result.catch(() => undefined);
     return result;
   }
@@ -211,6 +210,7 @@ export class CodexConnection implements ServedConnection, ProcessScope, Provable
     const session = resumeSessionId === undefined ? this.#openSession() : this.#resume(resumeSessionId);
     this.#session = session;
     this.parts.sessions.attach(session, this);
+    if (resumeSessionId !== undefined) this.parts.metrics.resumes += 1;
     session.attachedTo = this;
     const result = { sessionId: session.id, environmentInfo: this.#info };
     return new Announcement(result, () => this.#follow(session));

@@ -1,4 +1,4 @@
-// The family `environment info`: what this host is, and that it is there. `environmentConfig/read` is not in it: only a
+// What this host is, and that it is there. `environmentConfig/read` is not in it: only a
 // server that announces it is asked for it.
 import { nothing } from "../decode.ts";
 import type { EnvironmentInfo } from "./environment-info.ts";
@@ -9,6 +9,6 @@ import { method } from "./method.ts";
 export function environmentMethods(info: EnvironmentInfo): Methods {
   return {
     "environment/info": method("environment info", nothing, () => info),
-    "environment/status": method("environment info", nothing, () => ({ status: "ready" })),
+    "environment/status": method("environment status", nothing, () => ({ status: "ready" })),
   };
 }

@@ -3,14 +3,14 @@
 import type { Field } from "../decode.ts";
 
 /** Which words refuse a call that comes before the handshake is over. */
-export type Family = "exec" | "filesystem" | "http" | "environment info";
+export type Family = "exec" | "filesystem" | "http" | "environment info" | "environment status";
 
 /** What a family may use of its connection. */
 export interface MethodScope {
   /** Tells the client something it did not ask for. */
-  notify(method: string, params: unknown): void;
+  readonly notify: (method: string, params: unknown) => void;
   /** Resolves when the connection has room: who tells much waits for it. */
-  drained(): Promise<void>;
+  readonly drained: () => Promise<void>;
   /** Aborted when the connection is over. */
   readonly signal: AbortSignal;
 }
@@ -38,6 +38,8 @@ export class Announcement {
 /** One method. */
 export interface Method {
   readonly family: Family;
+  /** Decodes params, or throws; what is returned performs the call. */
+  prepare(params: unknown): () => Promise<unknown>;
   /** Decodes and performs; rejects with what `toCodexError` can say. Nothing as a result is `{}`. */
   call(params: unknown): Promise<unknown>;
 }
@@ -47,5 +49,9 @@ export type Methods = Readonly<Record<string, Method>>;
 
 /** Makes a method. */
 export function method<P>(family: Family, params: Field<P>, handle: (params: P) => unknown | Promise<unknown>): Method {
-  return { family, call: async (value) => handle(params.decode(value)) };
+  const prepare = (value: unknown) => {
+    const decoded = params.decode(value);
+    return async () => handle(decoded);
+  };
+  return { family, prepare, call: async (value) => prepare(value)() };
 }

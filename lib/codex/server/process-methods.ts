@@ -18,10 +18,12 @@ export interface ProcessScope extends MethodScope, FeedTarget {
   readonly parts: ServerParts;
   /** The session; there is one once the handshake is over. */
   readonly session: CodexSession;
+  /** The login shell of this host. */
+  readonly shell: string;
   /** Whether events still go to this connection. */
   readonly isOpen: boolean;
   /** Resolves when the file operations that were asked for before are over: a start may depend on them. */
-  filesSettled(): Promise<void>;
+  readonly filesSettled: () => Promise<unknown>;
 }
 
 const processId = struct("ProcessParams", { processId: string });
@@ -40,7 +42,7 @@ export function processMethods(scope: ProcessScope): Methods {
   const find = async (id: string): Promise<StartedProcess | undefined> => scope.session.processes.get(id)?.started;
   return {
     "process/start": method("exec", startParams, async (params) => {
-      const spec = specOf(params);
+      const spec = specOf(params, scope.shell);
       const { feed } = await start(scope, params.processId, spec);
       const begin = () => {
         if (scope.isOpen) feed.attach(scope, { resumed: false });
@@ -67,10 +69,12 @@ export function processMethods(scope: ProcessScope): Methods {
       await (await find(id))?.channel.process.signal("SIGINT", { scope: "group" });
       return {};
     }),
-    // At once and everybody, also who left the group and who was left behind by an exit.
+    // At once and everybody, also who left the group. What an exit left behind goes on, as with the exec-server; it ends
+    // with the session.
     "process/terminate": method("exec", processId, async ({ processId: id }) => {
       const found = await find(id);
-      return found ? found.channel.process.terminate({ graceMs: 0, scope: "tree" }) : { running: false };
+      if (!found || found.feed.log.exited) return { running: false };
+      return found.channel.process.terminate({ graceMs: 0, scope: "tree" });
     }),
   };
 }

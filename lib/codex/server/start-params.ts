@@ -53,8 +53,8 @@ const fields = {
 /** The params of `process/start`. */
 export const startParams: Field<Decoded<typeof fields>> = struct("ExecParams", fields);
 
-/** The spec of a start. Throws for what is wrong, and for what this server cannot do. */
-export function specOf(params: Decoded<typeof fields>): ProcessSpec {
+/** The spec of a start, on a host with this login shell. Throws for what is wrong, and for what this server cannot do. */
+export function specOf(params: Decoded<typeof fields>, shell: string): ProcessSpec {
   const { argv, cwd, env, tty, pipeStdin, arg0, metadata } = params;
   if (argv.length === 0) throw invalidParams("argv must not be empty");
   refuseRestrictions(params);
@@ -62,7 +62,8 @@ export function specOf(params: Decoded<typeof fields>): ProcessSpec {
   return {
     argv,
     cwd: cwdOf(cwd),
-    env,
+    // The exec-server adds this to a terminal's environment, and nothing else.
+    env: tty && !params.envPolicy ? { SHELL: shell, ...env } : env,
     tty,
     pipeStdin,
     ...(arg0 !== undefined && { arg0 }),

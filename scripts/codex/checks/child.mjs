@@ -157,6 +157,12 @@ export const child = [
     expect: -32602,
   },
   says("path", "argv[0] is looked up in PATH of env", { argv: ["echo", "found"] }, "found\n"),
+  says(
+    "path-default",
+    "without a PATH in env programs are looked for where they usually are",
+    { argv: ["echo", "found"], env: {} },
+    "found\n",
+  ),
   says("arg0", "arg0 is what the program sees as its name", { sh: "echo $0", arg0: "other" }, "other\n"),
   says("stdin-null", "stdin is /dev/null without pipeStdin", { sh: "readlink /proc/self/fd/0; cat" }, "/dev/null\n"),
   says(

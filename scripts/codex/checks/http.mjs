@@ -13,6 +13,7 @@ async function serveEcho(ctx) {
       if (request.url === "/away") response.writeHead(302, { location: "/here" }).end("moved");
       else if (request.url === "/missing") response.writeHead(404).end("nothing");
       else if (request.url === "/large") response.end("x".repeat(300_000));
+      else if (request.url === "/cut") response.write("abc", () => response.destroy());
       else if (request.url !== "/never") {
         response.setHeader("x-answer", "yes");
         response.end(
@@ -112,6 +113,27 @@ export const http = [
       };
     },
     expect: { status: 200, bodyBase64: "", bytes: 300_000, isDense: true, error: null },
+  },
+  requested(
+    "header-variable",
+    "the rest of a header's value may come from the environment of the server",
+    { path: "/here", headers: [{ name: "X-Asked", value: "Bearer ", valueEnvVar: "CHECK_PLAIN" }] },
+    "Bearer plain",
+    ({ bodyBase64 }) => JSON.parse(text(bodyBase64)).asked,
+  ),
+  requested("cut", "a body that breaks off is -32603", { path: "/cut" }, -32603),
+  {
+    id: "http/stream-cut",
+    section: "8",
+    what: "a streamed body that breaks off ends with an error",
+    run: async (ctx) => {
+      const url = `${await serveEcho(ctx)}/cut`;
+      const peer = await ctx.session();
+      await peer.ask("http/request", { method: "GET", url, requestId: "s", streamResponse: true });
+      const { params } = await peer.waitFor(({ method, params }) => method === "http/request/bodyDelta" && params.done);
+      return { last: params.deltaBase64, error: typeof params.error };
+    },
+    expect: { last: "", error: "string" },
   },
   refused("unreachable", "a refused connection is -32603", {}, -32603),
   refused("scheme", "another scheme than http and https is -32602", { url: "ftp://127.0.0.1/" }, -32602),

@@ -11,9 +11,8 @@ const afterEnd = (id, what, params, expect) => ({
   what,
   run: async (ctx) => {
     const peer = await ctx.session();
-    const sh = "echo out; sleep 0.1; echo err >&2; exec >&- 2>&-; read x </dev/null; exit 3";
-    const processId = await ctx.start(peer, { sh, env: PATH });
-    await peer.ended(processId);
+    const sh = "echo out; sleep 0.1; echo err >&2; read line; exit 3";
+    const processId = await ctx.runInOrder(peer, { sh, texts: ["out", "err"], env: PATH });
     return readable(await peer.ask("process/read", { processId, ...params }));
   },
   expect,

@@ -58,12 +58,14 @@ export const resume = [
     what: "after a resume what is printed is pushed again, without asking",
     run: async (ctx) => {
       const peer = await ctx.session();
-      const processId = await ctx.start(peer, { sh: `echo one; ${WAIT}; echo two; exit 3`, env: PATH });
+      const processId = await ctx.start(peer, { sh: `echo one; ${WAIT}; echo two; sleep 30`, env: PATH });
       await peer.waitForText(processId, "one\n");
       peer.wire.cut();
       await peer.closed;
       const again = await ctx.resume(peer.sessionId);
       writeFileSync(ctx.path("go"), "");
+      await again.waitForText(processId, "two\n");
+      await again.ask("process/terminate", { processId });
       await again.waitForPush("process/closed", processId);
       await eventually(() => again.eventsOf(processId).length === 3);
       return again
@@ -72,7 +74,7 @@ export const resume = [
     },
     expect: [
       { seq: 2, stream: "stdout", chunk: "two\n" },
-      { seq: 3, exitCode: 3, sandboxDenied: false, chunk: "" },
+      { seq: 3, exitCode: 137, sandboxDenied: false, chunk: "" },
       { seq: 4, chunk: "" },
     ],
   },

@@ -100,7 +100,11 @@ export const writeDelivery = [
     what: "a child that does not read makes a full queue of writes hold up the connection",
     run: async (ctx) => {
       const peer = await ctx.session();
-      const processId = await ctx.start(peer, { sh: "exec sleep 3", env: PATH, pipeStdin: true });
+      const processId = await ctx.start(peer, { sh: "echo $$; exec sleep 60", env: PATH, pipeStdin: true });
+      await peer.waitForText(processId, "\n");
+      // A connection that is held up cannot end the child any more.
+      const pid = Number(peer.textOf(processId));
+      ctx.defer(() => process.kill(pid, "SIGKILL"));
       const chunk = "x".repeat(65_536);
       for (let number = 0; number < 200; number++) write(peer, processId, chunk, `${number}`).catch(() => {});
       // The time is the subject: within 1.5 s nothing else of the connection is answered.

@@ -93,8 +93,8 @@ describe("a client that lost its connection", () => {
   it("repeats a write under its id, and a termination", async () => {
     const process = await world.start({ pipeStdin: true });
     const writing = process.write("once");
-    const ending = process.terminate();
     const { params } = await world.server.next("process/write");
+    const ending = process.terminate();
     await world.server.next("process/terminate");
     await world.reconnect();
     await world.server.welcome();
@@ -141,7 +141,7 @@ describe("a client that lost its connection", () => {
     expect((await starting).info.state).toBe("running");
   });
 
-  it("takes a process that the server knows for started, once it is up", async () => {
+  it("takes a process that the server knows for started, once it is up, and asks what it did meanwhile", async () => {
     const starting = world.backend.start({ argv: ["program"], processId: "p", cwd: "/" });
     await world.server.next("process/start");
     await world.reconnect();
@@ -149,22 +149,10 @@ describe("a client that lost its connection", () => {
     await world.server.refuse("process/read", -32600, "process id p is starting");
     await world.server.taken();
     world.clock.advance(50);
-    await world.server.answer("process/read", readAnswer(2, [[1, "a"]]));
-    const process = await starting;
-    // What was told before is asked for like everything else that was missed.
-    world.server.output(2, "b");
-    await world.server.taken();
-    world.clock.advance(250);
-    await world.server.answer(
-      "process/read",
-      readAnswer(3, [
-        [1, "a"],
-        [2, "b"],
-      ]),
-    );
-    world.server.exited(3);
-    world.server.closed(4);
-    expect((await transcript(process)).slice(0, 2)).toEqual([output(1, "stdout", "a"), output(2, "stdout", "b")]);
+    const probe = await world.server.answer("process/read", readAnswer(2, [[1, "a"]]));
+    expect(probe.params).toMatchObject({ afterSeq: 0, maxBytes: 0 });
+    await world.server.answer("process/read", readAnswer(4, [[1, "a"]], { exited: true, exitCode: 0, closed: true }));
+    expect(await transcript(await starting)).toEqual([output(1, "stdout", "a"), exited(2), closed(3, { stdout: 1 })]);
     expect(world.server.methods).not.toContain("process/start");
   });
 

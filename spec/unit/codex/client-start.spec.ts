@@ -1,0 +1,131 @@
+// Starting a process at an exec-server: how a spec becomes a message, what is refused here, and what refusals mean.
+import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
+import type { ProcessSpec } from "../../../protocol/index.ts";
+import { CodexClientWorld } from "../../support/codex-client.ts";
+import { refusal } from "../../support/refusal.ts";
+
+let world: CodexClientWorld;
+beforeEach(async () => {
+  world = await CodexClientWorld.open();
+});
+afterEach(() => world.close());
+
+const base: ProcessSpec = { argv: ["program", "x"], processId: "p" };
+const sent = {
+  processId: "p",
+  argv: ["program", "x"],
+  cwd: "file:///home/of%20it",
+  env: {},
+  envPolicy: null,
+  tty: false,
+  pipeStdin: false,
+  arg0: null,
+};
+const policy = { inherit: "core", ignoreDefaultExcludes: false, exclude: [], set: {}, includeOnly: [] } as const;
+
+describe("a start", () => {
+  it.each<[string, Partial<ProcessSpec>, object]>([
+    ["by default in the server's directory", {}, {}],
+    ["in a directory, as a URI", { cwd: "/a b/%/é?#" }, { cwd: "file:///a%20b/%25/%C3%A9%3F%23" }],
+    ["with an exact environment", { env: { A: "1" } }, { env: { A: "1" } }],
+    ["with a policy, of which all is said", { envPolicy: { inherit: "core" } }, { envPolicy: policy }],
+    [
+      "with a name, a terminal and stdin",
+      { arg0: "n", tty: true, pipeStdin: true },
+      { arg0: "n", tty: true, pipeStdin: true },
+    ],
+    ["with the terminal that there is", { tty: { rows: 24, cols: 80, echo: true, raw: false } }, { tty: true }],
+    ["for somebody", { metadata: { threadId: "t", toolCallId: "" } }, { metadata: { threadId: "t", toolCallId: "" } }],
+    ["with what is of no interest there", { labels: { a: "b" }, onDetach: "terminate", merge: false }, {}],
+  ])("is sent %s", async (_what, spec, params) => {
+    const starting = world.backend.start({ ...base, ...spec });
+    expect((await world.server.answer("process/start", { processId: "p" })).params).toEqual({ ...sent, ...params });
+    await starting;
+  });
+
+  it.each<[string, Partial<ProcessSpec>]>([
+    ["merge", { merge: true }],
+    ["timeoutMs", { timeoutMs: 1 }],
+    ["inheritFds", { inheritFds: [3] }],
+    ["onDetach", { onDetach: "keep" }],
+    ["tty size", { tty: { rows: 25 } }],
+    ["tty size", { tty: { cols: 81 } }],
+    ["tty echo", { tty: { echo: false } }],
+    ["tty raw", { tty: { raw: true } }],
+  ])("is refused when it wants %s", async (what, spec) => {
+    expect(await refusal(world.backend.start({ ...base, ...spec }))).toEqual({ code: "UNSUPPORTED", data: { what } });
+    expect(await world.backend.list()).toEqual([]);
+  });
+
+  it.each([
+    [-32602, "missing field `env`", undefined, { code: "INVALID_PARAMS", data: {} }],
+    [-32600, "process p already exists", undefined, { code: "PROCESS_EXISTS", data: {} }],
+    [
+      -32600,
+      "5 run, the limit liveProcesses is 5",
+      undefined,
+      { code: "LIMIT_EXCEEDED", data: { limit: "liveProcesses" } },
+    ],
+    [-32600, "something else", undefined, { code: "INTERNAL", data: {} }],
+    [-32601, "does not implement `process/start` yet", undefined, { code: "UNSUPPORTED", data: {} }],
+    [
+      -32603,
+      "No such file or directory (os error 2)",
+      "spawnNotFound",
+      { code: "SPAWN_FAILED", data: { kind: "not-found" } },
+    ],
+    [
+      -32603,
+      "Permission denied (os error 13)",
+      "spawnPermissionDenied",
+      { code: "SPAWN_FAILED", data: { kind: "not-executable" } },
+    ],
+    [-32603, "Exec format error (os error 8)", "spawnFailed", { code: "SPAWN_FAILED", data: { kind: "bad-format" } }],
+    [
+      -32603,
+      "Argument list too long (os error 7)",
+      "spawnFailed",
+      { code: "SPAWN_FAILED", data: { kind: "arg-too-long" } },
+    ],
+    [
+      -32603,
+      "Too many open files (os error 24)",
+      "spawnFailed",
+      { code: "SPAWN_FAILED", data: { kind: "resource-exhausted" } },
+    ],
+    [-32603, "dup of fd 5 failed", undefined, { code: "SPAWN_FAILED", data: { kind: "failed" } }],
+  ])("that is refused with %i %s is refused in our words", async (code, message, kind, expected) => {
+    const starting = refusal(world.backend.start(base));
+    await world.server.refuse("process/start", code, message, kind ? { kind } : undefined);
+    expect(await starting).toEqual(expected);
+    expect(await refusal(world.backend.attach("p"))).toMatchObject({ code: "PROCESS_UNKNOWN" });
+  });
+
+  it("says in one line what several lines said", async () => {
+    const starting = world.backend.start(base);
+    await world.server.refuse("process/start", -32603, "Unable to spawn x because:\n  No viable candidates\n");
+    await expect(starting).rejects.toThrow(/^cannot start program: Unable to spawn x because: No viable candidates$/);
+  });
+
+  it.each(["none", "linuxSeccomp", "macosSeatbelt", "windowsRestrictedToken", "of tomorrow"])(
+    "tells the sandbox that the server says: %s",
+    async (sandboxType) => {
+      const starting = world.backend.start(base);
+      await world.server.answer("process/start", { processId: "p", sandboxType });
+      expect((await starting).info.sandbox).toBe(sandboxType);
+    },
+  );
+
+  it("is cancelled by ending it, and then ended for certain", async () => {
+    const starting = refusal(world.backend.start(base));
+    const { id } = await world.server.next("process/start");
+    const process = await world.backend.attach("p");
+    const ending = process.terminate();
+    await world.server.answer("process/terminate", { running: false });
+    expect(await ending).toEqual({ running: true });
+    world.server.say({ id, result: { processId: "p" } });
+    await world.server.answer("process/terminate", { running: true });
+    expect(await starting).toEqual({ code: "START_CANCELLED", data: {} });
+    expect(await world.backend.list()).toEqual([]);
+  });
+});
