@@ -1,5 +1,7 @@
 // The public API. What is not exported here is internal.
 export type {
+  Activity,
+  ActivityState,
   ClosedEvent,
   Delivery,
   DeliveryMode,
@@ -13,6 +15,7 @@ export type {
   KillScope,
   Limits,
   OutputEvent,
+  PipeHolder,
   ProcessEvent,
   ProcessInfo,
   ProcessMetadata,
@@ -32,8 +35,32 @@ export type {
 export { limits } from "../protocol/index.ts";
 export type { LinkState } from "./client/link.ts";
 export type { ClientOptions, RemoteBackend } from "./client/remote-backend.ts";
-export { connect, type ServerAddress } from "./connect.ts";
+export type { CodexBackend } from "./codex/client/codex-backend.ts";
+export { type CodexClientOptions, connectCodex } from "./codex/client/connect-codex.ts";
+export { codexDialect } from "./codex/server/codex-dialect.ts";
+export { type ConnectOptions, connect, type ServerAddress } from "./connect.ts";
 export { ExecwireError } from "./errors.ts";
+export type { RunChunk, RunStream } from "./exec/capture.ts";
+export type { CapturedOutput, CapturedOutputJson, Omission } from "./exec/captured-output.ts";
+export { execText } from "./exec/exec-text.ts";
+export { type RunOptions, runDefaults } from "./exec/options.ts";
+export type { PathMapping } from "./exec/path-mapping.ts";
+export type { RunResult } from "./exec/result.ts";
+export { type Run, run, startRun } from "./exec/run.ts";
+export { type ExecLimits, execLimits } from "./exec/session-limits.ts";
+export type {
+  ExecFacts,
+  ExecFailure,
+  ExecResult,
+  ExecSessionInfo,
+  ExecSignal,
+  ExecStart,
+  ExecStop,
+  ExecWrite,
+  OutputBudget,
+  YieldOptions,
+} from "./exec/session-types.ts";
+export { type ExecSessions, type ExecSessionsOptions, openExecSessions } from "./exec/sessions.ts";
 export { createSupervisor, type Supervisor, type SupervisorOptions } from "./local/supervisor.ts";
 export type { DeliveryIterator } from "./log/iterate.ts";
 export type { Backend, CloseOptions } from "./process/backend.ts";
@@ -41,6 +68,7 @@ export type { ProcessPort, ReadCallOptions, SignalOptions, TerminateOptions, Wri
 export { type EventsOptions, type IterateOptions, Process } from "./process/process.ts";
 export { type Line, type LinesOptions, lines, type TextOptions, text } from "./process/text.ts";
 export type { Auth } from "./server/auth.ts";
+export type { Dialect } from "./server/dialect.ts";
 export { type ExecwireServer, type ListenAddress, type ServeOptions, serve } from "./server/server.ts";
 export { memoryPair } from "./transport/memory-pair.ts";
 export { streamTransport } from "./transport/stream.ts";

@@ -1,6 +1,8 @@
 // Checks a decoded message before anything acts on it: its shape here, the arguments of a method where they are used.
+import { checkEvent, checkExit, checkGap, checkProcess, checkRead } from "./check-event.ts";
 import type { MethodName, Methods } from "./messages.ts";
 import {
+  checkFlag,
   checkInteger,
   checkOneOf,
   checkSize,
@@ -53,14 +55,15 @@ export function checkServerMessage(message: unknown): Problem | undefined {
     case "reply":
       return checkInteger("id", message.id, 1, MAX) ?? checkOutcome(message);
     case "event":
-    case "exit":
       return checkInteger("channel", message.channel, 1, MAX) ?? checkEvent(message.event);
+    case "exit":
+      return checkInteger("channel", message.channel, 1, MAX) ?? checkExit(message.event);
     case "gap":
       return checkInteger("channel", message.channel, 1, MAX) ?? checkGap(message.gap);
     case "failed":
       return checkInteger("channel", message.channel, 1, MAX) ?? checkError(message.error);
     case "change":
-      return isRecord(message.process) ? undefined : { field: "process", message: "must be a map" };
+      return checkProcess(message.process);
     default:
       // A later version of the same major may send more; what is not known is not needed.
       return typeof message.type === "string" ? undefined : { field: "type", message: "must be a string" };
@@ -70,6 +73,11 @@ export function checkServerMessage(message: unknown): Problem | undefined {
 /** The problem of the arguments of a known method. */
 export function checkParams(method: MethodName, params: Readonly<Record<string, unknown>>): Problem | undefined {
   return PARAMS[method](params);
+}
+
+/** The problem of what a method was answered with. What a later version adds is let through. */
+export function checkResult(method: MethodName, result: Readonly<Record<string, unknown>>): Problem | undefined {
+  return RESULTS[method](result);
 }
 
 /** Whether a server of this version knows the method. */
@@ -111,9 +119,51 @@ const PARAMS: { readonly [M in keyof Methods]: Check } = {
   "process/signal": (params) => address(params) ?? checkText("signal", params.signal, 32) ?? scope(params),
   "process/resize": (params) => address(params) ?? checkSize(params.size),
   "process/terminate": (params) => address(params) ?? graceMs(params) ?? scope(params),
+  "process/holders": address,
+  "process/activity": address,
   "changes/watch": none,
   "session/close": graceMs,
 };
+
+const status: Check = (result) => checkText("status", result.status);
+const channel: Check = (result) => checkInteger("channel", result.channel, 1, MAX);
+
+const RESULTS: { readonly [M in keyof Methods]: Check } = {
+  "process/start": (result) => checkProcess(result.process) ?? optional(result.channel, () => channel(result)),
+  "process/attach": (result) => checkProcess(result.process),
+  "process/list": (result) => checkEach("processes", result.processes, checkProcess),
+  "process/subscribe": channel,
+  "process/unsubscribe": none,
+  "process/read": checkRead,
+  "process/write": status,
+  "process/closeStdin": status,
+  "process/signal": none,
+  "process/resize": none,
+  "process/terminate": (result) => checkFlag("running", result.running),
+  "process/holders": (result) => checkEach("holders", result.holders, checkHolder),
+  "process/activity": ({ activity }) =>
+    isRecord(activity) ? checkText("activity.state", activity.state) : { field: "activity", message: "must be a map" },
+  "changes/watch": none,
+  "session/close": none,
+};
+
+function checkHolder(holder: unknown): Problem | undefined {
+  if (!isRecord(holder)) return { field: "holders", message: "must be maps" };
+  return (
+    checkInteger("holders.pid", holder.pid, 1, MAX) ??
+    checkText("holders.command", holder.command) ??
+    checkEach("holders.streams", holder.streams, (stream) => checkText("holders.streams", stream))
+  );
+}
+
+function checkEach(field: string, items: unknown, check: (item: unknown) => Problem | undefined): Problem | undefined {
+  if (!Array.isArray(items)) return { field, message: "must be an array" };
+  for (const item of items) {
+    const wrong = check(item);
+    if (wrong) return wrong;
+  }
+  return undefined;
+}
 
 function checkHello({ version, token, resume }: Record<string, unknown>): Problem | undefined {
   const wrong = checkInteger("version", version, 1, MAX) ?? optional(token, (text) => checkText("token", text, 4096));
@@ -154,18 +204,4 @@ function checkServerLimits(serverLimits: unknown): Problem | undefined {
     checkInteger("limits.frameBytes", serverLimits.frameBytes, 1, MAX) ??
     checkInteger("limits.windowBytes", serverLimits.windowBytes, 1, MAX)
   );
-}
-
-function checkEvent(event: unknown): Problem | undefined {
-  if (!isRecord(event)) return { field: "event", message: "must be a map" };
-  const wrong =
-    checkInteger("event.seq", event.seq, 1, MAX) ??
-    checkOneOf("event.type", event.type, ["output", "resized", "exited", "closed"]);
-  if (wrong || event.type !== "output") return wrong;
-  return event.chunk instanceof Uint8Array ? undefined : { field: "event.chunk", message: "must be bytes" };
-}
-
-function checkGap(gap: unknown): Problem | undefined {
-  if (!isRecord(gap)) return { field: "gap", message: "must be a map" };
-  return checkInteger("gap.firstSeq", gap.firstSeq, 1, MAX) ?? checkInteger("gap.lastSeq", gap.lastSeq, 1, MAX);
 }

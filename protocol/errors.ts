@@ -8,7 +8,7 @@
  * - `PROCESS_STARTING` the process has no child yet
  * - `START_CANCELLED` terminated before the child was up; nothing is left running
  * - `SPAWN_FAILED` the operating system refused; `data.kind` says what, `data.path` which
- * - `LIMIT_EXCEEDED` a configured limit is reached; `data.limit` names it
+ * - `LIMIT_EXCEEDED` a configured limit is reached, or `ttyLine` of the kernel; `data.limit` names it
  * - `WRITE_ID_CONFLICT` the write id was used before with other bytes
  * - `SIGNAL_FAILED` the operating system does not allow it to be signalled
  * - `UNSUPPORTED` this platform or provider cannot do it

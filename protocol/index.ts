@@ -1,5 +1,5 @@
 // The language of execwire as pure data: types, limits, error codes and checks. No `node:` import, so it runs in a browser.
-export { checkClientMessage, checkParams, checkServerMessage, isMethod } from "./check-message.ts";
+export { checkClientMessage, checkParams, checkResult, checkServerMessage, isMethod } from "./check-message.ts";
 export { decode, encode, encodeEvent } from "./codec.ts";
 export type { ErrorCode, ErrorData, SpawnFailureKind } from "./errors.ts";
 export type {
@@ -39,9 +39,12 @@ export {
   type WireError,
 } from "./messages.ts";
 export type {
+  Activity,
+  ActivityState,
   DeliveryMode,
   EnvPolicy,
   KillScope,
+  PipeHolder,
   ProcessInfo,
   ProcessMetadata,
   ProcessSpec,

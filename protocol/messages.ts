@@ -2,8 +2,10 @@
 import type { ErrorCode, ErrorData } from "./errors.ts";
 import type { ExitedEvent, GapNotice, ProcessEvent, Seq, TerminalSize } from "./events.ts";
 import type {
+  Activity,
   DeliveryMode,
   KillScope,
+  PipeHolder,
   ProcessInfo,
   ProcessSpec,
   ReadOptions,
@@ -54,6 +56,8 @@ export interface Methods {
     params: ProcessAddress & { graceMs?: number; scope?: KillScope };
     result: { running: boolean };
   };
+  "process/holders": { params: ProcessAddress; result: { holders: readonly PipeHolder[] } };
+  "process/activity": { params: ProcessAddress; result: { activity: Activity } };
   "changes/watch": { params: Record<never, never>; result: Record<never, never> };
   "session/close": { params: { graceMs?: number }; result: Record<never, never> };
 }

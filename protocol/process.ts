@@ -1,5 +1,5 @@
 // What one asks of a process, as data: how to start it, what its calls take and answer, how it is listed.
-import type { GapNotice, OutputEvent, Seq, TerminalSize } from "./events.ts";
+import type { GapNotice, OutputEvent, Seq, StreamName, TerminalSize } from "./events.ts";
 
 /**
  * Where the child's environment starts from and what is removed from it. Applied in this order: `inherit`, the default
@@ -102,6 +102,45 @@ export interface ReadResult {
   readonly signal: string | null;
   readonly closed: boolean;
   readonly sandboxDenied: boolean;
+}
+
+/** Who still has streams of a process open, so that they do not end. Anybody but our own program. */
+export interface PipeHolder {
+  readonly pid: number;
+  /** Its command line, at most 256 characters; in brackets the bare name where it has none. */
+  readonly command: string;
+  /** Which, in the order stdin, stdout, stderr; `pty` for a terminal, in whichever direction. At least one. */
+  readonly streams: readonly ("stdin" | StreamName)[];
+}
+
+/**
+ * What a process is busy with, or waits for:
+ * - `reading-stdin` it waits for input, and for nothing else: in a read of its stdin, or a poll of that alone
+ * - `polling-stdin` it waits for input or for something else: programs with an event loop, full-screen programs
+ * - `running` it uses the CPU, or would if one were free
+ * - `waiting-for-io` in the kernel, where no signal reaches it: a disk, a network file system
+ * - `stopped` by SIGSTOP, SIGTSTP, a debugger, or because it touched the terminal from the background
+ * - `waiting-for-children` for descendants, which only sleep
+ * - `sleeping` anything else: a timer, a connection, a lock; also where the system does not tell more
+ * - `exited` it is over, though others may still hold its streams
+ */
+export type ActivityState =
+  | "reading-stdin"
+  | "polling-stdin"
+  | "running"
+  | "waiting-for-io"
+  | "stopped"
+  | "waiting-for-children"
+  | "sleeping"
+  | "exited";
+
+/** What a process does at this moment, as far as the operating system tells. */
+export interface Activity {
+  readonly state: ActivityState;
+  /** Who does that: the process, or the descendant in its foreground that decides. With `waiting-for-children`, who is waited for. */
+  readonly pid?: number;
+  /** Its command, as in `PipeHolder`. */
+  readonly command?: string;
 }
 
 /** Where a process is in its life: starting, running, exited (exit known), closed (streams ended too), removed (forgotten). */

@@ -176,7 +176,8 @@ export function checkText(field: string, value: unknown, maxChars = Number.POSIT
   return undefined;
 }
 
-function checkFlag(field: string, value: unknown): Problem | undefined {
+/** The problem of a value that is yes or no. */
+export function checkFlag(field: string, value: unknown): Problem | undefined {
   return typeof value === "boolean" ? undefined : problem(field, `must be true or false, got ${describe(value)}`);
 }
 

@@ -1,6 +1,9 @@
 // Our stdin, as the command's.
+import type { WriteStatus } from "../../protocol/index.ts";
+import { ExecwireError } from "../errors.ts";
 import type { Process } from "../process/process.ts";
 import { DetachKeys } from "./detach-keys.ts";
+import { note } from "./report.ts";
 
 /** Bytes read from our stdin and not yet taken by the process: enough to type on while a write waits. */
 const MAX_AHEAD_BYTES = 64 * 1024;
@@ -25,7 +28,7 @@ export function forwardStdin(child: Process, { passEnd, onDetach, onInterrupt }:
   let stopped = false;
   let last: Promise<unknown> = Promise.resolve();
   const pass = async (chunk: Uint8Array) => {
-    if ((await child.write(chunk)) !== "accepted") return stop();
+    if ((await child.write(chunk).catch(sayIfTooLong)) !== "accepted") return stop();
     ahead -= chunk.length;
     if (!stopped && ahead <= MAX_AHEAD_BYTES) stdin.resume();
   };
@@ -52,4 +55,11 @@ export function forwardStdin(child: Process, { passEnd, onDetach, onInterrupt }:
   stdin.on("data", onData);
   stdin.on("end", onEnd);
   return stop;
+}
+
+/** A paste that the terminal would cut short: whoever typed it can do something about it, and go on typing. */
+function sayIfTooLong(error: unknown): WriteStatus {
+  if (!(error instanceof ExecwireError) || error.code !== "LIMIT_EXCEEDED") throw error;
+  note(`not typed: ${error.message}`);
+  return "accepted";
 }

@@ -23,6 +23,7 @@ const COMMANDS: Record<string, readonly [description: string, load: () => Promis
   signal: ["Send a signal to a process.", () => import("./commands/signal.ts")],
   stop: ["End a process: SIGTERM, then SIGKILL.", () => import("./commands/stop.ts")],
   wait: ["Wait for a process and end with its exit code.", () => import("./commands/wait.ts")],
+  mcp: ["Offer processes to an AI agent, as tools of the Model Context Protocol.", () => import("./commands/mcp.ts")],
 };
 
 const HELP = `

@@ -33,7 +33,7 @@ export async function passThrough(child: Process, options: PassThroughOptions): 
   const { link, terminal, stdin, passEnd } = options;
   const giveUp = () => {
     if (!link || link.state === "connected") return;
-    left.abort(new ExecwireError("CONNECTION_LOST", "given up while the connection was lost"));
+    left.abort(givenUp());
   };
   const undo = [forwardSignals(child, options.signals, giveUp)];
   const onDetach = options.detachable ? () => left.abort() : undefined;
@@ -51,18 +51,21 @@ export async function passThrough(child: Process, options: PassThroughOptions): 
     if (left.signal.aborted) return undefined;
     return exit ? exitCodeOf(exit) : EXIT.failure;
   } catch (error) {
-    throw isLost(error) ? new ExecwireError("CONNECTION_LOST", `${error.message}; ${outlook(child)}`) : error;
+    throw withOutlook(error, child.id);
   } finally {
     if (left.signal.aborted && terminal) showPlainScreen();
     for (const step of undo) step();
   }
 }
 
-function isLost(error: unknown): error is ExecwireError {
-  return error instanceof ExecwireError && error.code === "CONNECTION_LOST";
+/** A lost connection with the word what to do about it. No exit code is made up: nobody here knows whether the process still runs. */
+export function withOutlook(error: unknown, processId: string): unknown {
+  if (!(error instanceof ExecwireError) || error.code !== "CONNECTION_LOST") return error;
+  const outlook = `whether the process still runs is not known, look with: execwire attach ${processId}`;
+  return new ExecwireError("CONNECTION_LOST", `${error.message}; ${outlook}`);
 }
 
-/** No exit code is made up: nobody here knows whether the process still runs. */
-function outlook({ id }: Process): string {
-  return `whether the process still runs is not known, look with: execwire attach ${id}`;
+/** Nobody wants to wait for a connection that is lost. */
+export function givenUp(): ExecwireError {
+  return new ExecwireError("CONNECTION_LOST", "given up while the connection was lost");
 }

@@ -1,9 +1,6 @@
-// The client's connection as one thing, over any number of sockets: it comes back by itself, or gives up once and for all.
-//
-//  connecting --welcome--> connected --socket lost--> recovering --welcome--> connected
-//       |                      |                          |
-//       +--refused, no server--+--close, superseded-------+--deadline, session unknown--> closed
-import { BehaviorSubject, type Observable } from "rxjs";
+// The link of our own protocol: the handshake, the session that outlives a socket, and the ends from which there is no
+// way back. That it comes back at all is the work of `healing.ts`.
+import type { Observable } from "rxjs";
 import {
   type ClientMessage,
   checkServerMessage,
@@ -14,13 +11,12 @@ import {
   type ServerMessage,
   type WelcomeMessage,
 } from "../../protocol/index.ts";
-import type { Cancel, Clock } from "../clock.ts";
+import type { Clock } from "../clock.ts";
 import { ExecwireError } from "../errors.ts";
 import { CLOSE, type OpenTransport, type Transport } from "../transport/transport.ts";
-import { backoff } from "./backoff.ts";
+import { connectionLost, HealingConnection, type LinkState } from "./healing.ts";
 
-/** Whether calls are answered now, later, or never. */
-export type LinkState = "connecting" | "connected" | "recovering" | "closed";
+export type { LinkState } from "./healing.ts";
 
 /** How to connect. */
 export interface LinkOptions {
@@ -55,29 +51,31 @@ export class Link {
   /** Resolves when first connected; rejects when that fails. */
   readonly ready: Promise<void>;
   readonly #options: LinkOptions;
-  readonly #state = new BehaviorSubject<LinkState>("connecting");
-  #settleReady!: { resolve(): void; reject(error: unknown): void };
-  #transport: Transport | undefined;
-  /** Greeted by the server, so that messages may be sent. */
-  #isOpen = false;
+  readonly #connection: HealingConnection;
   #serverLimits: WelcomeMessage["limits"] | undefined;
   #session: Pick<WelcomeMessage, "sessionId" | "secret"> | undefined;
-  #pauses = backoff(0, 0);
-  #timer: Cancel | undefined;
-  #deadline: Cancel | undefined;
-  #unansweredPings = 0;
 
   constructor(options: LinkOptions) {
     this.#options = options;
-    this.state$ = this.#state.asObservable();
-    this.ready = new Promise((resolve, reject) => {
-      this.#settleReady = { resolve, reject };
+    const { open, clock, limits, onConnected, onClosed } = options;
+    this.#connection = new HealingConnection({
+      open,
+      clock,
+      limits,
+      onConnected,
+      onClosed,
+      greet: (transport) => this.#greet(transport),
+      frame: (frame) => this.#receive(frame),
+      ping: (transport) => transport.send(encode({ type: "ping" })),
+      verdict,
     });
-    void this.#connect();
+    this.state$ = this.#connection.state$;
+    this.ready = this.#connection.ready;
+    this.#connection.connect();
   }
 
   get state(): LinkState {
-    return this.#state.value;
+    return this.#connection.state;
   }
 
   /** What the server sends ahead of an acknowledgement. */
@@ -87,7 +85,7 @@ export class Link {
 
   /** Whether what is sent goes out now. */
   get isOpen(): boolean {
-    return this.#isOpen;
+    return this.#connection.isOpen;
   }
 
   /**
@@ -95,83 +93,38 @@ export class Link {
    * message that no frame can carry.
    */
   send(message: ClientMessage): void {
-    if (!this.#isOpen) return;
+    if (!this.isOpen) return;
     const frame = encode(message);
     const max = this.#serverLimits?.frameBytes ?? this.#options.limits.frameBytes;
     if (frame.length > max) {
       const text = `a message of ${frame.length} bytes exceeds the server's ${max}; send less at a time`;
       throw new ExecwireError("LIMIT_EXCEEDED", text, { data: { limit: "frameBytes" } });
     }
-    this.#transport?.send(frame);
+    this.#connection.send(frame);
   }
 
   /** Ends the connection for good. */
   close(): void {
-    const transport = this.#transport;
-    this.#giveUp(new ExecwireError("CLOSED", "the client was closed"));
-    transport?.close(CLOSE.normal, "");
+    this.#connection.end(new ExecwireError("CLOSED", "the client was closed"));
   }
 
   /** The server does not keep to the protocol: nothing it says can be relied on. */
   fail(violation: ExecwireError): void {
-    const transport = this.#transport;
-    this.#giveUp(violation);
-    transport?.close(CLOSE.protocol, violation.message.slice(0, 120));
+    this.#connection.end(violation, CLOSE.protocol, violation.message.slice(0, 120));
   }
 
-  async #connect(): Promise<void> {
-    try {
-      const transport = await this.#openInTime();
-      if (this.state === "closed") return transport.terminate();
-      this.#transport = transport;
-      // A socket that opens and then says nothing is no better than one that does not open.
-      this.#timer = this.#options.clock.after(this.#options.limits.handshakeMs, () => transport.terminate());
-      transport.listen({
-        frame: (frame) => this.#receive(transport, frame),
-        closed: (code, reason) => this.#lost(transport, code, reason),
-      });
-      const { token, pending } = this.#options;
-      const hello: ClientMessage = {
-        type: "hello",
-        version: PROTOCOL_VERSION,
-        ...(token !== undefined && { token }),
-        ...(this.#session && { resume: { ...this.#session, pending: pending() } }),
-      };
-      transport.send(encode(hello));
-    } catch (error) {
-      if (this.state === "recovering") return this.#tryLater();
-      this.#giveUp(
-        lost("unreachable", `cannot connect: ${error instanceof Error ? error.message : String(error)}`, error),
-      );
-    }
+  #greet(transport: Transport): void {
+    const { token, pending } = this.#options;
+    const hello: ClientMessage = {
+      type: "hello",
+      version: PROTOCOL_VERSION,
+      ...(token !== undefined && { token }),
+      ...(this.#session && { resume: { ...this.#session, pending: pending() } }),
+    };
+    transport.send(encode(hello));
   }
 
-  /** Whoever accepts and then is silent must not use up the time there is to come back. */
-  #openInTime(): Promise<Transport> {
-    const { open, clock, limits } = this.#options;
-    return new Promise((resolve, reject) => {
-      let late = false;
-      const cancel = clock.after(limits.handshakeMs, () => {
-        late = true;
-        reject(new Error(`no answer within ${limits.handshakeMs} ms`));
-      });
-      open().then(
-        (transport) => {
-          cancel();
-          if (late) transport.terminate();
-          else resolve(transport);
-        },
-        (error) => {
-          cancel();
-          reject(error);
-        },
-      );
-    });
-  }
-
-  #receive(transport: Transport, frame: Uint8Array): void {
-    if (transport !== this.#transport) return;
-    this.#unansweredPings = 0;
+  #receive(frame: Uint8Array): void {
     let message: ServerMessage;
     try {
       const decoded = decode(frame);
@@ -186,90 +139,25 @@ export class Link {
       );
     }
     if (message.type === "welcome") return this.#welcome(message);
-    if (message.type === "ping") return transport.send(encode({ type: "pong" }));
+    if (message.type === "ping") return this.#connection.transport?.send(encode({ type: "pong" }));
     if (message.type !== "pong") this.#options.onMessage(message);
   }
 
-  #welcome({ sessionId, secret, limits }: WelcomeMessage): void {
-    this.#timer?.();
-    this.#deadline?.();
-    this.#deadline = undefined;
+  #welcome({ version, sessionId, secret, limits }: WelcomeMessage): void {
+    if (version !== PROTOCOL_VERSION) {
+      const message = `the server speaks version ${version}, this client ${PROTOCOL_VERSION}`;
+      return this.#connection.end(new ExecwireError("VERSION_UNSUPPORTED", message), CLOSE.version, message);
+    }
     this.#session = { sessionId, secret };
     this.#serverLimits = limits;
-    this.#armPing(limits.pingMs);
-    // What waited goes first: whoever hears of the state may call at once.
-    this.#isOpen = true;
-    this.#options.onConnected();
-    this.#become("connected");
-    this.#settleReady.resolve();
-  }
-
-  #lost(transport: Transport, code: number, reason: string): void {
-    if (transport !== this.#transport || this.state === "closed") return;
-    this.#transport = undefined;
-    this.#isOpen = false;
-    this.#timer?.();
-    const final = FINAL.get(code);
-    if (final) {
-      const cause = new ExecwireError(final.code, reason || final.reason);
-      // Before there was a session, the refusal itself is the answer; later it is the reason why nothing can be known.
-      return this.#giveUp(
-        this.#session ? lost(final.reason, `the connection is lost: ${cause.message}`, cause) : cause,
-      );
-    }
-    if (!this.#session) return this.#giveUp(lost("unreachable", `the server closed the connection: ${code} ${reason}`));
-    if (this.state === "connected") this.#recover();
-    else this.#tryLater();
-  }
-
-  #recover(): void {
-    const { clock, limits } = this.#options;
-    this.#become("recovering");
-    this.#pauses = backoff(limits.backoffFirstMs, limits.backoffLastMs);
-    this.#deadline = clock.after(limits.recoveryMs, () => {
-      const seconds = Math.round(limits.recoveryMs / 1000);
-      const transport = this.#transport;
-      this.#giveUp(lost("unreachable", `the connection is lost and did not come back within ${seconds} s`));
-      transport?.terminate();
-    });
-    this.#tryLater();
-  }
-
-  #tryLater(): void {
-    this.#timer?.();
-    this.#timer = this.#options.clock.after(this.#pauses.next().value, () => void this.#connect());
-  }
-
-  /** A server that is gone without a word is noticed after two silent intervals. */
-  #armPing(pingMs: number): void {
-    const transport = this.#transport;
-    this.#unansweredPings = 0;
-    const beat = () => {
-      if (this.#unansweredPings >= 2) return transport?.terminate();
-      this.#unansweredPings += 1;
-      this.send({ type: "ping" });
-      this.#timer = this.#options.clock.after(pingMs, beat, { background: true });
-    };
-    this.#timer = this.#options.clock.after(pingMs, beat, { background: true });
-  }
-
-  #giveUp(reason: ExecwireError): void {
-    if (this.state === "closed") return;
-    this.#transport = undefined;
-    this.#isOpen = false;
-    this.#timer?.();
-    this.#deadline?.();
-    this.#become("closed");
-    this.#state.complete();
-    this.#settleReady.reject(reason);
-    this.#options.onClosed(reason);
-  }
-
-  #become(state: LinkState): void {
-    this.#state.next(state);
+    this.#connection.admit(limits.pingMs);
   }
 }
 
-function lost(reason: string, message: string, cause?: unknown): ExecwireError {
-  return new ExecwireError("CONNECTION_LOST", message, { data: { reason }, ...(cause !== undefined && { cause }) });
+function verdict(code: number, reason: string, first: boolean): ExecwireError | undefined {
+  const final = FINAL.get(code);
+  if (!final) return undefined;
+  const cause = new ExecwireError(final.code, reason || final.reason);
+  // Before there was a session, the refusal itself is the answer; later it is the reason why nothing can be known.
+  return first ? cause : connectionLost(final.reason, `the connection is lost: ${cause.message}`, cause);
 }

@@ -160,8 +160,10 @@ export class RemoteBackend implements Backend {
 
   #receive(message: ServerMessage): void {
     switch (message.type) {
-      case "reply":
-        return this.#requests.settle(message);
+      case "reply": {
+        const violation = this.#requests.settle(message);
+        return violation && this.link.fail(violation);
+      }
       case "event":
         return this.#push(message.channel, (log) => log.accept(message.event));
       case "exit":

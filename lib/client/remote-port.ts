@@ -1,7 +1,7 @@
 // The port of a remote process: each call is a request, with the same answers and errors as a local one.
 import type { MethodName, Methods, ProcessAddress, SignalName, TerminalSize } from "../../protocol/index.ts";
 import { checkWriteId } from "../../protocol/index.ts";
-import { refuse } from "../errors.ts";
+import { ExecwireError, refuse } from "../errors.ts";
 import type { ProcessPort, ReadCallOptions, SignalOptions, TerminateOptions, WriteOptions } from "../process/port.ts";
 import type { Requests } from "./requests.ts";
 
@@ -55,10 +55,30 @@ export class RemotePort implements ProcessPort {
     return this.#call("process/terminate", options);
   }
 
+  async holders() {
+    return (await this.#call("process/holders", {}).catch(explain("holders"))).holders;
+  }
+
+  async activity() {
+    return (await this.#call("process/activity", {}).catch(explain("activity"))).activity;
+  }
+
   #call<M extends MethodName>(
     method: M,
     params: Omit<Methods[M]["params"], keyof ProcessAddress>,
   ): Promise<Methods[M]["result"]> {
     return this.#requests.call(method, { ...this.#address, ...params } as Methods[M]["params"]);
   }
+}
+
+/** For methods that were added to version 1: a server that does not know them is older than this client. */
+function explain(what: string): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof ExecwireError) || error.code !== "INVALID_PARAMS" || error.data.field !== "method")
+      throw error;
+    throw new ExecwireError("UNSUPPORTED", `${what} is not to be had: ${error.message}`, {
+      data: { what },
+      cause: error,
+    });
+  };
 }

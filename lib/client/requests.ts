@@ -1,12 +1,13 @@
 // Requests on their way: numbered, kept until their replies come, and sent again in order on a new connection.
 import {
   checkParams,
+  checkResult,
   type MethodName,
   type Methods,
   type ReplyMessage,
   type RequestMessage,
 } from "../../protocol/index.ts";
-import { type ExecwireError, fromWireError, invalidParams } from "../errors.ts";
+import { ExecwireError, fromWireError, invalidParams } from "../errors.ts";
 
 /** What to do with an answer, in the turn in which it comes: what follows it on the wire may depend on it. */
 export interface Answer<T> {
@@ -72,14 +73,26 @@ export class Requests {
     }
   }
 
-  /** A reply came; one that nobody waits for was answered twice. */
-  settle(reply: ReplyMessage): void {
+  /** A reply came; one that nobody waits for was answered twice. Returns the violation, if it is no answer to what was asked. */
+  settle(reply: ReplyMessage): ExecwireError | undefined {
     const pending = this.#pending.get(reply.id);
-    if (!pending) return;
+    if (!pending) return undefined;
     this.#pending.delete(reply.id);
     this.#arrived.push(reply.id);
-    if ("error" in reply) pending.answer.onError(fromWireError(reply.error));
-    else pending.answer.onResult(reply.result as never);
+    const { answer, message } = pending;
+    if ("error" in reply) {
+      answer.onError(fromWireError(reply.error));
+      return undefined;
+    }
+    const problem = checkResult(message.method, reply.result as Readonly<Record<string, unknown>>);
+    if (!problem) {
+      answer.onResult(reply.result as never);
+      return undefined;
+    }
+    const text = `the server answered ${message.method} with what is no answer: ${problem.field} ${problem.message}`;
+    const violation = new ExecwireError("PROTOCOL_VIOLATION", text);
+    answer.onError(violation);
+    return violation;
   }
 
   /** On a new connection: everything that was not answered, in the order of the calls. */

@@ -1,9 +1,11 @@
 // The port of a local process: checks arguments, turns each call into a message, and the answer into a promise.
 import {
+  type Activity,
   checkInteger,
   checkSize,
   checkWriteId,
   limits,
+  type PipeHolder,
   type ReadResult,
   type SignalName,
   type TerminalSize,
@@ -13,6 +15,7 @@ import type { Clock } from "../clock.ts";
 import { ExecwireError, refuse } from "../errors.ts";
 import { read } from "../log/read.ts";
 import type { ProcessPort, ReadCallOptions, SignalOptions, TerminateOptions, WriteOptions } from "../process/port.ts";
+import type { Facts } from "../spawn/child.ts";
 import { signalNumber } from "../spawn/signals.ts";
 import type { Message, Reply } from "./message.ts";
 import type { ProcessActor } from "./process-actor.ts";
@@ -39,12 +42,8 @@ export class LocalPort implements ProcessPort {
     refuse(checkInteger("afterSeq", options.afterSeq ?? 0, 0, Number.MAX_SAFE_INTEGER));
     refuse(checkInteger("maxBytes", options.maxBytes ?? 0, 0, Number.MAX_SAFE_INTEGER));
     refuse(checkInteger("waitMs", options.waitMs ?? 0, 0, limits.readWaitMs));
-    const { state, log } = this.#actor;
-    if (state === "starting") {
-      throw new ExecwireError("PROCESS_STARTING", `process ${this.#processId} is starting`);
-    }
-    if (state === "removed") throw unknownProcess(this.#processId);
-    return read(log, options, this.#clock);
+    this.#checkThere();
+    return read(this.#actor.log, options, this.#clock);
   }
 
   async write(chunk: Uint8Array | string, { writeId }: WriteOptions = {}): Promise<WriteStatus> {
@@ -80,6 +79,32 @@ export class LocalPort implements ProcessPort {
     // Only an explicit scope reaches what an exited process left behind.
     const request = { reason: "terminate", graceMs, scope: scope ?? "group", leftovers: scope !== undefined } as const;
     return this.#ask((reply) => ({ type: "terminate", ...request, reply }));
+  }
+
+  async holders(): Promise<readonly PipeHolder[]> {
+    return this.#factsFor("holders").holders();
+  }
+
+  async activity(): Promise<Activity> {
+    return this.#factsFor("activity").activity();
+  }
+
+  /** Looking at a process passes by the mailbox, as reading does. */
+  #factsFor(what: keyof Facts): Facts {
+    this.#checkThere();
+    const { facts } = this.#actor;
+    if (facts) return facts;
+    throw new ExecwireError("UNSUPPORTED", `${what} needs /proc and pipes or a terminal that show there`, {
+      data: { what },
+    });
+  }
+
+  #checkThere(): void {
+    const { state } = this.#actor;
+    if (state === "starting") {
+      throw new ExecwireError("PROCESS_STARTING", `process ${this.#processId} is starting`);
+    }
+    if (state === "removed") throw unknownProcess(this.#processId);
   }
 
   #ask<T>(message: (reply: Reply<T>) => Message): Promise<T> {

@@ -32,15 +32,15 @@ import { Mailbox } from "../actor/mailbox.ts";
 import type { Cancel, Clock } from "../clock.ts";
 import { ExecwireError } from "../errors.ts";
 import { ReplayLog, type ReplayLogOptions } from "../log/replay-log.ts";
-import type { Child, ExitStatus } from "../spawn/child.ts";
+import type { Child, ExitStatus, Facts } from "../spawn/child.ts";
 import type { Message, Reply } from "./message.ts";
 import { type MergeOptions, OutputMerger } from "./output-merger.ts";
-import { type StdinLimits, StdinQueue } from "./stdin-queue.ts";
+import { type StdinOptions, StdinQueue } from "./stdin-queue.ts";
 import { Termination, type TerminationRequest } from "./termination.ts";
 import { WriteLedger } from "./write-ledger.ts";
 
 /** What an actor is made with. */
-export interface ActorOptions extends MergeOptions, StdinLimits {
+export interface ActorOptions extends MergeOptions, StdinOptions {
   /** The process as its start was asked for; state, pid and exit are the actor's. */
   readonly identity: Omit<ProcessInfo, "state" | "pid" | "exitCode" | "signal">;
   readonly timeoutMs: number | undefined;
@@ -109,6 +109,11 @@ export class ProcessActor {
       exitCode: exited?.exitCode ?? null,
       signal: exited?.signal ?? null,
     };
+  }
+
+  /** What can be asked about its child; undefined before there is one, and where the system does not tell. */
+  get facts(): Facts | undefined {
+    return this.#child?.facts;
   }
 
   /** The one way to act on a process. */
@@ -215,6 +220,8 @@ export class ProcessActor {
     this.log.appendExited({ exitCode, signal, result, reason, sandboxDenied: false });
     this.#become("exited");
     this.#closeIfOver();
+    // Somebody whom the kill missed, being born just then, may hold a stream: it is looked for until it is gone.
+    this.#releaseIfOver();
   }
 
   #closeIfOver(): void {
@@ -229,7 +236,7 @@ export class ProcessActor {
   /** Invariant 5. */
   #releaseIfOver(): void {
     const child = this.#child;
-    if (!this.log.closed || !child || this.#termination.isPending(child)) return;
+    if (!this.log.exited || !child || this.#termination.isPending(child) || !this.log.closed) return;
     this.#termination.cancel();
     child.release();
     this.#settleRelease();

@@ -4,7 +4,10 @@
 // Invariants
 // 1. Bytes reach the child in the order in which their writes were posted.
 // 2. A write id is remembered in the same turn as its bytes enter the queue; a parked write is not accepted yet.
-// 3. No error of the pipe escapes: a child that stopped reading makes later writes `stdinClosed`.
+// 3. A write is refused before any of its bytes was delivered, or not at all. A terminal in canonical mode loses what is too
+//    long for its line; the program can change the mode until those bytes come, so such a write waits until it is next
+//    and only then is judged, by the mode of that moment. What the program does after that is beyond us.
+// 4. No error of the pipe escapes: a child that stopped reading makes later writes `stdinClosed`.
 import type { Limits, WriteStatus } from "../../protocol/index.ts";
 import { ExecwireError } from "../errors.ts";
 import type { ChildStdin } from "../spawn/child.ts";
@@ -13,6 +16,17 @@ import type { WriteLedger } from "./write-ledger.ts";
 
 /** Bounds of a queue. */
 export type StdinLimits = Pick<Limits, "stdinQueueBytes" | "stdinParkedBytes">;
+
+/** What is counted of all queues that were given it. */
+export interface StdinCounts {
+  /** Bytes that the kernel took. */
+  readonly bytes: { stdin: number };
+  /** Writes acknowledged and not delivered, since they had been before. */
+  duplicates: number;
+}
+
+/** How to be a queue. */
+export type StdinOptions = StdinLimits & { readonly counts?: StdinCounts };
 
 /** Bytes to write, or the end of the input. */
 interface Entry {
@@ -26,6 +40,7 @@ export class StdinQueue {
   readonly #stdin: ChildStdin;
   readonly #ledger: WriteLedger;
   readonly #limits: StdinLimits;
+  readonly #counts: StdinCounts | undefined;
   /** Called when a chunk was taken, or refused, by the kernel; it must come back as `written` in a turn of its own. */
   readonly #onWritten: (error?: Error) => void;
   readonly #queue: (Uint8Array | "end")[] = [];
@@ -38,10 +53,11 @@ export class StdinQueue {
   /** Nothing reaches the child any more. */
   #broken = false;
 
-  constructor(stdin: ChildStdin, ledger: WriteLedger, limits: StdinLimits, onWritten: (error?: Error) => void) {
+  constructor(stdin: ChildStdin, ledger: WriteLedger, options: StdinOptions, onWritten: (error?: Error) => void) {
     this.#stdin = stdin;
     this.#ledger = ledger;
-    this.#limits = limits;
+    this.#limits = options;
+    this.#counts = options.counts;
     this.#onWritten = onWritten;
   }
 
@@ -61,7 +77,10 @@ export class StdinQueue {
     this.#writing = false;
     if (error) return this.break();
     const chunk = this.#queue.shift();
-    if (chunk instanceof Uint8Array) this.#queuedBytes -= chunk.length;
+    if (chunk instanceof Uint8Array) {
+      this.#queuedBytes -= chunk.length;
+      if (this.#counts) this.#counts.bytes.stdin += chunk.length;
+    }
     while (this.#parked[0] && this.#mayEnter(this.#parked[0])) this.#admit(this.#unpark());
     this.#pump();
   }
@@ -106,6 +125,10 @@ export class StdinQueue {
     // The first of two writes with one id may have been admitted while the second was parked.
     if (this.#answersRetry(entry)) return;
     const { chunk, writeId, reply } = entry;
+    // Invariant 3. Behind others it would not have been let in.
+    const refusal = this.#queue.length === 0 ? this.#refusalOf(chunk) : undefined;
+    if (refusal) return reply.reject(refusal);
+    if (chunk !== "end" && chunk.length > 0) this.#stdin.line?.promise(chunk);
     if (chunk.length > 0) this.#queue.push(chunk);
     if (chunk !== "end") this.#queuedBytes += chunk.length;
     if (writeId !== undefined && chunk !== "end") this.#ledger.remember(writeId, chunk);
@@ -117,6 +140,7 @@ export class StdinQueue {
     if (writeId === undefined || chunk === "end") return false;
     try {
       if (!this.#ledger.knows(writeId, chunk)) return false;
+      if (this.#counts) this.#counts.duplicates += 1;
       reply.resolve("accepted");
     } catch (error) {
       reply.reject(error);
@@ -127,9 +151,12 @@ export class StdinQueue {
   /** There is room, or none is needed: the end, a write larger than the queue once it is empty, a retry. */
   #mayEnter({ chunk, writeId }: Entry): boolean {
     if (writeId !== undefined && this.#ledger.has(writeId)) return true;
-    return (
-      chunk === "end" || this.#queue.length === 0 || this.#queuedBytes + chunk.length <= this.#limits.stdinQueueBytes
-    );
+    if (chunk === "end" || this.#queue.length === 0) return true;
+    return this.#queuedBytes + chunk.length <= this.#limits.stdinQueueBytes && !this.#refusalOf(chunk);
+  }
+
+  #refusalOf(chunk: Entry["chunk"]): ExecwireError | undefined {
+    return chunk === "end" ? undefined : this.#stdin.line?.refusal(chunk);
   }
 
   #pump(): void {

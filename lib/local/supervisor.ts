@@ -1,6 +1,7 @@
 // The local backend: owns the actors of all processes that this program supervises, and nothing of what they do.
 import { randomUUID } from "node:crypto";
 import { isAbsolute } from "node:path";
+import type { Meter } from "@opentelemetry/api";
 import { Subject } from "rxjs";
 import {
   checkSpec,
@@ -17,7 +18,9 @@ import { MemoryBudget } from "../log/memory-budget.ts";
 import type { Backend, CloseOptions, StartOptions } from "../process/backend.ts";
 import { Process } from "../process/process.ts";
 import type { Spawner } from "../spawn/child.ts";
+import { Guard, type OnSupervisorDeath } from "../spawn/guard.ts";
 import { loadSpawner, type SpawnerName } from "../spawn/load-spawner.ts";
+import { followProcesses, type ProcessMetrics, processMetrics } from "../telemetry/process-metrics.ts";
 import { prepareLaunch } from "./launch.ts";
 import { LocalPort, unknownProcess } from "./local-port.ts";
 import { ProcessActor } from "./process-actor.ts";
@@ -34,8 +37,16 @@ export interface SupervisorOptions {
    * start no children of their own beside this supervisor: those could be taken for somebody's descendants. Default false.
    */
   readonly subreaper?: boolean;
-  /** Told what a subscriber throws, and of bugs. Default: the console. */
+  /**
+   * What becomes of the processes when this program is killed with SIGKILL. `kill`: a small process of its own, started with
+   * the first one, ends them and their descendants (Linux; elsewhere createSupervisor throws UNSUPPORTED). Default `keep`:
+   * nothing ends them, and no process is started that you did not ask for.
+   */
+  readonly onSupervisorDeath?: OnSupervisorDeath;
+  /** Told what a subscriber throws, of bugs, and when there can be no guard for `onSupervisorDeath`. Default: the console. */
   readonly onError?: ReportError;
+  /** Where metrics go. Default: the OpenTelemetry SDK that is registered now, if there is one. */
+  readonly meter?: Meter;
   readonly clock?: Clock;
 }
 
@@ -60,9 +71,11 @@ export class Supervisor implements Backend {
   readonly #limits: Limits;
   readonly #clock: Clock;
   readonly #onError: ReportError;
+  readonly #metrics: ProcessMetrics;
   readonly #budget: MemoryBudget;
   readonly #retention: Retention;
   readonly #spawner: Promise<Spawner>;
+  readonly #guard: Guard | undefined;
   readonly #onExit = () => this.#killAll();
   #closing: Promise<void> | undefined;
 
@@ -76,8 +89,12 @@ export class Supervisor implements Backend {
       const subscription = this.#changes.subscribe(subscriber);
       return () => subscription.unsubscribe();
     });
-    const { spawner = "auto", subreaper = false } = options;
-    this.#spawner = typeof spawner === "function" ? spawner() : loadSpawner({ spawner, subreaper });
+    this.#metrics = processMetrics(options.meter);
+    followProcesses(this.#metrics, this.changes$, ({ processId }) => this.#actors.get(processId)?.log.exited?.result);
+    const { spawner = "auto", subreaper = false, onSupervisorDeath = "keep" } = options;
+    if (onSupervisorDeath === "kill") this.#guard = new Guard(this.#onError);
+    const guard = this.#guard;
+    this.#spawner = typeof spawner === "function" ? spawner() : loadSpawner({ spawner, subreaper, guard });
     // The error belongs to whoever starts a process.
     this.#spawner.catch(() => undefined);
     // Each supervisor listens to this program's events on its own; a dozen of them are no leak.
@@ -155,7 +172,8 @@ export class Supervisor implements Backend {
       ...this.#limits,
       clock: this.#clock,
       timeoutMs: spec.timeoutMs,
-      log: { ...this.#limits, budget: this.#budget },
+      counts: this.#metrics,
+      log: { ...this.#limits, budget: this.#budget, counts: this.#metrics },
       identity: {
         processId,
         incarnation,
@@ -177,7 +195,11 @@ export class Supervisor implements Backend {
     try {
       const spawner = await this.#spawner;
       const launch = await prepareLaunch(spec, actor.info.cwd);
-      actor.post({ type: "spawned", child: await spawner.spawn(launch) });
+      const child = await spawner.spawn(launch);
+      this.#guard?.add(child.pid);
+      void actor.released.then(() => this.#guard?.forget(child.pid));
+      actor.post({ type: "spawned", child });
+      if (actor.state === "removed") this.#metrics.discarded();
     } catch (error) {
       const known =
         error instanceof ExecwireError ? error : new ExecwireError("INTERNAL", String(error), { cause: error });
@@ -223,6 +245,7 @@ export class Supervisor implements Backend {
       (spawner) => spawner.close(),
       () => undefined,
     );
+    this.#guard?.close();
     this.#changes.complete();
   }
 

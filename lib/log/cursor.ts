@@ -29,6 +29,7 @@ export class Cursor {
       if (delivery.type === "output" && this.#offset !== undefined) this.#offset += delivery.chunk.length;
       return delivery;
     }
+    this.#view.noteGap?.();
     const before = this.#offset;
     this.#afterSeq = delivery.lastSeq;
     this.#offset = this.#view.offsetAfter(delivery.lastSeq);

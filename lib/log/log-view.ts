@@ -37,4 +37,6 @@ export interface LogView {
    * whose truth is elsewhere keeps no more for it than it would anyway.
    */
   hold(position: () => Seq, upToBytes?: number): Hold;
+  /** A reader was told of a loss. For who counts them; the log itself does not change. */
+  noteGap?(): void;
 }

@@ -81,9 +81,9 @@ function collect(view: LogView, { afterSeq = 0, maxBytes }: ReadOptions): ReadRe
 /** The exit is news when the caller's position lies before the head; afterwards it waits again, for late output. */
 function hasNews(view: LogView, afterSeq: Seq): boolean {
   if (view.closed || view.failure || (view.exited && afterSeq < view.headSeq)) return true;
-  const cursor = new Cursor(view, afterSeq);
-  for (;;) {
-    const delivery = cursor.next();
+  // Not a cursor: a gap that is only looked at was not told to anybody.
+  for (let seq = afterSeq; ; seq += 1) {
+    const delivery = view.next(seq);
     if (delivery === undefined || delivery === "loading") return false;
     if (delivery.type === "output" || delivery.type === "gap") return true;
   }

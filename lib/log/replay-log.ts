@@ -16,6 +16,7 @@ import { limits } from "../../protocol/index.ts";
 import type { ExecwireError } from "../errors.ts";
 import { EventRing } from "./event-ring.ts";
 import { HoldSet, type Wish } from "./hold-set.ts";
+import type { LogCounts } from "./log-counts.ts";
 import type { Hold, LogView } from "./log-view.ts";
 import { MemoryBudget } from "./memory-budget.ts";
 
@@ -27,6 +28,8 @@ export interface ReplayLogOptions {
   readonly eventOverheadBytes?: number;
   /** Shared with other logs. */
   readonly budget?: MemoryBudget;
+  /** Counted in, with other logs. */
+  readonly counts?: LogCounts;
   /** Told true when held readers fill the log (pause the writer now), false when there is room again. */
   readonly onPressure?: (full: boolean) => void;
   /** Told when somebody begins to follow a log that nobody followed. */
@@ -39,6 +42,7 @@ export class ReplayLog implements LogView {
   readonly #wakes = new Set<() => void>();
   readonly #holds: HoldSet;
   readonly #budget: MemoryBudget;
+  readonly #counts: LogCounts | undefined;
   readonly #onFollowed: (() => void) | undefined;
   readonly #maxBytes: number;
   readonly #maxEvents: number;
@@ -59,6 +63,7 @@ export class ReplayLog implements LogView {
     this.#chunkBytes = Math.max(1, Math.min(options.chunkBytes ?? limits.chunkBytes, this.#maxBytes));
     this.#overhead = options.eventOverheadBytes ?? limits.eventOverheadBytes;
     this.#budget = options.budget ?? new MemoryBudget(Number.POSITIVE_INFINITY);
+    this.#counts = options.counts;
     this.#onFollowed = options.onFollowed;
     const onMove = () => {
       this.#evict(0);
@@ -105,6 +110,7 @@ export class ReplayLog implements LogView {
   /** Appends output. The log owns `chunk` from here on. An empty chunk is no event. */
   appendOutput(stream: StreamName, chunk: Uint8Array): void {
     if (this.#closed) return;
+    if (this.#counts) this.#counts.bytes[stream] += chunk.length;
     for (let start = 0; start < chunk.length; start += this.#chunkBytes) {
       const whole = chunk.length <= this.#chunkBytes;
       const part = whole ? chunk : chunk.subarray(start, start + this.#chunkBytes);
@@ -171,6 +177,10 @@ export class ReplayLog implements LogView {
 
   hold(position: () => Seq, upToBytes?: number): Hold {
     return upToBytes === undefined ? this.#holds.add(position) : this.#holds.addWish(position, upToBytes);
+  }
+
+  noteGap(): void {
+    if (this.#counts) this.#counts.gaps += 1;
   }
 
   /** Begins to measure whether the holders are alive; see `HoldSet`. */

@@ -1,7 +1,9 @@
 // The commands one may give to a process, near or far. Everything that changes a process is here; everything that it
 // printed or became is in its log.
 import type {
+  Activity,
   KillScope,
+  PipeHolder,
   ReadOptions,
   ReadResult,
   SignalName,
@@ -41,7 +43,9 @@ export interface ProcessPort {
   read(options?: ReadCallOptions): Promise<ReadResult>;
   /**
    * Queues bytes for stdin. `accepted` is said once they are in the queue, which waits for room while it is full; writes
-   * keep their order. Rejects with INVALID_PARAMS (empty id) or WRITE_ID_CONFLICT; never with EPIPE.
+   * keep their order. Rejects with INVALID_PARAMS (empty id), WRITE_ID_CONFLICT, or LIMIT_EXCEEDED with nothing delivered: too
+   * much is waiting, or a terminal in canonical mode would drop part of a line (`ttyLine`: over 4,095 bytes, counted from the last
+   * line end, judged when the write's turn has come; not where the modes of the terminal cannot be read). Never with EPIPE.
    */
   write(chunk: Uint8Array | string, options?: WriteOptions): Promise<WriteStatus>;
   /** Ends stdin after what was queued: EOF on a pipe, the terminal's end-of-file character on a tty. Idempotent. */
@@ -56,4 +60,12 @@ export interface ProcessPort {
    * After the exit, an explicit `scope` still reaches what the process left behind.
    */
   terminate(options?: TerminateOptions): Promise<{ readonly running: boolean }>;
+  /**
+   * Who still has the process's streams open, sorted by pid: also after the exit, where they are why it is not closed. Empty once
+   * it is closed. Leaves out our own program, and whom we may not look into. Rejects with UNSUPPORTED where the system does not
+   * tell (no /proc, a provider without real pipes), with PROCESS_UNKNOWN or PROCESS_STARTING.
+   */
+  holders(): Promise<readonly PipeHolder[]>;
+  /** What the process does at this moment, or waits for. Rejects as `holders` does. */
+  activity(): Promise<Activity>;
 }

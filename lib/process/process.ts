@@ -120,6 +120,14 @@ export class Process implements ProcessPort {
     return this.#parts.port.terminate(options);
   }
 
+  holders() {
+    return this.#parts.port.holders();
+  }
+
+  activity() {
+    return this.#parts.port.activity();
+  }
+
   /** Terminates the process with its whole tree and resolves when it is closed. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.terminate({ scope: "tree" });

@@ -1,6 +1,7 @@
 // The descriptors of a child on our side, whichever way they were made: a pair of pipes or a terminal.
 import type { StreamName, TerminalSize } from "../../protocol/index.ts";
 import type { ChildStdin } from "./child.ts";
+import type { StreamFile } from "./open-files.ts";
 
 /** Where a child's output goes. */
 export interface IoSink {
@@ -12,8 +13,13 @@ export interface IoSink {
 export interface ChildIo {
   readonly streams: readonly StreamName[];
   readonly stdin: ChildStdin | undefined;
-  /** Names under which /proc shows the other ends, to find who still holds them. */
-  readonly files: ReadonlySet<string>;
+  /**
+   * What others may have open, to find who belongs to the child. Not a terminal that is closed here: its number is the next one's.
+   * Empty where /proc tells nothing.
+   */
+  readonly files: readonly StreamFile[];
+  /** Those of them whose ends here are still open. */
+  readonly openFiles: readonly StreamFile[];
   /** Begins to read. */
   start(sink: IoSink): void;
   pause(): void;

@@ -1,7 +1,8 @@
 // What an actor knows of its child: events out, bytes in, and the few things one can do to it. How it was spawned
 // (posix_spawn, child_process, node-pty) ends behind this interface.
 import type { Observable } from "rxjs";
-import type { KillScope, SignalName, StreamName, TerminalSize } from "../../protocol/index.ts";
+import type { Activity, KillScope, PipeHolder, SignalName, StreamName, TerminalSize } from "../../protocol/index.ts";
+import type { ExecwireError } from "../errors.ts";
 
 /** How a child ended, in the terms of wait(2): one of the two is null. */
 export interface ExitStatus {
@@ -17,10 +18,20 @@ export type ChildEvent =
 
 /** The writing end of a child's stdin. One write at a time: the next begins after `done`. */
 export interface ChildStdin {
+  /** What this writes goes into lines, as far as that is known. */
+  readonly line?: LineLimit;
   /** Calls `done` once the kernel took all bytes, or with the reason why it will not. */
   write(chunk: Uint8Array, done: (error?: Error) => void): void;
   /** Ends the input; the writes before it arrive first. */
   end(): void;
+}
+
+/** A terminal loses what is too long for its line. Whether it is, only counts once the write is next: see `StdinQueue`. */
+export interface LineLimit {
+  /** Why this chunk, written after all that was promised, would not arrive whole if the terminal stayed as it is now. */
+  refusal(chunk: Uint8Array): ExecwireError | undefined;
+  /** This chunk will be written after those that were promised before. */
+  promise(chunk: Uint8Array): void;
 }
 
 /** A running child. */
@@ -41,8 +52,17 @@ export interface Child {
   /** Whether anybody in scope is left, zombies aside. False where that cannot be known. */
   hasSurvivors(scope: KillScope): boolean;
   resize(size: TerminalSize): void;
+  /** What the operating system tells of it; undefined where it does not. */
+  readonly facts: Facts | undefined;
   /** Lets go of the pid and every descriptor. The streams end here if they had not. */
   release(): void;
+}
+
+/** What can be asked about a child and changes nothing. Safe at any time. */
+export interface Facts {
+  /** Who else holds its streams. */
+  holders(): Promise<readonly PipeHolder[]>;
+  activity(): Promise<Activity>;
 }
 
 /** A terminal to be made. */

@@ -58,6 +58,11 @@ export class FdReader {
     return this.#ended;
   }
 
+  /** Whether the descriptor is still ours; its end may be told turns later. */
+  get isOpen(): boolean {
+    return this.#isOurs;
+  }
+
   pause(): void {
     if (!this.#ended) this.#stream.pause();
   }

@@ -2,8 +2,10 @@
 // leader keeps that number reserved until `release`.
 import type { KillScope, SignalName } from "../../protocol/index.ts";
 import { ExecwireError } from "../errors.ts";
+import type { StreamFile } from "./open-files.ts";
 import type { Orphans } from "./orphans.ts";
-import { type ProcessEntry, type ProcTable, readProcess } from "./proc.ts";
+import { type ProcessEntry, readProcess } from "./proc.ts";
+import type { ProcTable } from "./proc-table.ts";
 import { signalNumber } from "./signals.ts";
 
 /** A kill is repeated while it finds new members, since they may fork meanwhile; this ends a race that cannot be won. */
@@ -12,16 +14,15 @@ const MAX_ROUNDS = 20;
 /** Sends signals to a child and what it started. */
 export class Killer {
   readonly #pid: number;
-  /** Names under which /proc shows the child's pipes or terminal. */
-  readonly #files: ReadonlySet<string>;
+  readonly #io: { readonly files: readonly StreamFile[] };
   readonly #table: ProcTable;
   readonly #orphans: Orphans | undefined;
   /** Members found earlier, with their start times: once their parent is gone, nothing else leads to them. */
   readonly #remembered = new Map<number, number>();
 
-  constructor(pid: number, files: ReadonlySet<string>, table: ProcTable, orphans?: Orphans) {
+  constructor(pid: number, io: { readonly files: readonly StreamFile[] }, table: ProcTable, orphans?: Orphans) {
     this.#pid = pid;
-    this.#files = files;
+    this.#io = io;
     this.#table = table;
     this.#orphans = orphans;
   }
@@ -97,7 +98,7 @@ export class Killer {
     if (scope === "group") return ours.filter((entry) => entry.group === this.#pid);
     const inSession = ours.filter((entry) => entry.session === this.#pid);
     if (scope === "session") return inSession;
-    const holders = new Set([...this.#files].flatMap((file) => this.#table.holdersOf(file)));
+    const holders = new Set(this.#table.holdersOf(this.#io.files, this.#pid));
     const holding = alive.filter((entry) => holders.has(entry.pid));
     const members = closure([...inSession, ...known, ...holding, ...(this.#orphans?.of(this.#pid) ?? [])], alive);
     for (const { pid, startTime } of members) this.#remembered.set(pid, startTime);

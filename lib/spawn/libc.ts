@@ -88,13 +88,19 @@ export class Libc {
 
   /** Presets a terminal before its program runs: UTF-8 editing, and no echo or no line discipline on request. */
   presetTerminal(fd: number, { echo, raw }: { readonly echo: boolean; readonly raw: boolean }): void {
-    const termios = Buffer.alloc(128);
-    this.#check("tcgetattr", this.#c.tcgetattr(fd, termios));
+    const termios = this.termios(fd);
     const flags = new Uint32Array(termios.buffer, termios.byteOffset, 4); // c_iflag, c_oflag, c_cflag, c_lflag
     flags[0] = (flags[0] as number) | IUTF8;
     if (raw) this.#c.cfmakeraw(termios);
     if (!echo) flags[3] = (flags[3] as number) & ~ECHO_FLAGS;
     this.#check("tcsetattr", this.#c.tcsetattr(fd, TCSANOW, termios));
+  }
+
+  /** tcgetattr(3): the modes of a terminal, by either side. */
+  termios(fd: number): Buffer {
+    const termios = Buffer.alloc(128);
+    this.#check("tcgetattr", this.#c.tcgetattr(fd, termios));
+    return termios;
   }
 
   /** fcntl(F_SETPIPE_SZ): whether the kernel granted it. */

@@ -2,6 +2,7 @@
 import { isMainThread } from "node:worker_threads";
 import { ExecwireError } from "../errors.ts";
 import type { Spawner } from "./child.ts";
+import type { Guard } from "./guard.ts";
 import { PortableSpawner } from "./portable-spawner.ts";
 
 /** `auto`: posix where it works, else portable. `posix` insists on it. `portable`: child_process and node-pty. */
@@ -11,10 +12,12 @@ export type SpawnerName = "auto" | "posix" | "portable";
 export interface SpawnerOptions {
   readonly spawner: SpawnerName;
   readonly subreaper: boolean;
+  /** A child of this program that belongs to no process, and is told of orphans that do. */
+  readonly guard?: Guard | undefined;
 }
 
 /** Loads a spawner. Rejects with UNSUPPORTED in a worker thread, which gets no SIGCHLD, and where `posix` cannot work. */
-export async function loadSpawner({ spawner, subreaper }: SpawnerOptions): Promise<Spawner> {
+export async function loadSpawner({ spawner, subreaper, guard }: SpawnerOptions): Promise<Spawner> {
   if (!isMainThread) {
     throw new ExecwireError(
       "UNSUPPORTED",
@@ -25,7 +28,7 @@ export async function loadSpawner({ spawner, subreaper }: SpawnerOptions): Promi
   try {
     if (process.platform !== "linux") throw new Error(`posix_spawn is used on Linux only, this is ${process.platform}`);
     const [{ Libc }, { PosixSpawner }] = await Promise.all([import("./libc.ts"), import("./posix-spawner.ts")]);
-    return new PosixSpawner(new Libc(), { subreaper });
+    return new PosixSpawner(new Libc(), { subreaper, guard });
   } catch (cause) {
     if (spawner === "auto") return new PortableSpawner();
     throw new ExecwireError("UNSUPPORTED", `posix_spawn cannot be used here: ${String(cause)}`, { cause });

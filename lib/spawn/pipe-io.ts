@@ -1,10 +1,11 @@
 // A child on pipes: stdout and stderr (or both on one), and stdin when it was asked for.
-import { closeSync, fstatSync } from "node:fs";
+import { closeSync } from "node:fs";
 import { Socket } from "node:net";
 import type { StreamName } from "../../protocol/index.ts";
 import type { ChildStdin } from "./child.ts";
 import { type ChildIo, type IoSink, READ_BYTES } from "./child-io.ts";
 import { FdReader, type OnRead } from "./fd-reader.ts";
+import { pipeFile, type StreamFile } from "./open-files.ts";
 
 /** Our ends of the pipes. */
 export interface PipeEnds {
@@ -14,9 +15,11 @@ export interface PipeEnds {
   readonly stderr: number | undefined;
 }
 
-/** Enlarges the pipes that turn out to be busy, as far as a common allowance goes. */
+/** Enlarges pipes, as far as a common allowance goes. */
 export interface PipeGrower {
-  /** Asks for a larger pipe; true when granted. */
+  /** Asks for a larger pipe before anything is known of its use; true when granted. */
+  growEarly(fd: number): boolean;
+  /** The same for one that turned out to be busy. */
   grow(fd: number): boolean;
   /** Gives back what was granted for one pipe. */
   shrink(): void;
@@ -29,10 +32,13 @@ const BUSY_BYTES = 1024 * 1024;
 export class PipeIo implements ChildIo {
   readonly streams: readonly StreamName[];
   readonly stdin: PipeStdin | undefined;
-  readonly files: ReadonlySet<string>;
+  readonly files: readonly StreamFile[];
   readonly #ends: PipeEnds;
   readonly #buffer: Uint8Array;
   readonly #grower: PipeGrower;
+  readonly #ended = new Set<StreamName>();
+  /** Descriptors of enlarged pipes. */
+  readonly #grown = new Set<number>();
   #readers: FdReader[] = [];
   #paused = false;
 
@@ -42,9 +48,17 @@ export class PipeIo implements ChildIo {
     this.#grower = grower;
     this.streams = ends.stderr === undefined ? ["stdout"] : ["stdout", "stderr"];
     this.stdin = ends.stdin === undefined ? undefined : new PipeStdin(ends.stdin);
-    this.files = new Set(
-      [ends.stdout, ends.stderr, ends.stdin].flatMap((fd) => (fd === undefined ? [] : pipeName(fd))),
-    );
+    this.files = (["stdin", "stdout", "stderr"] as const).flatMap((stream) => {
+      const fd = ends[stream];
+      return fd === undefined ? [] : pipeFile(stream, fd);
+    });
+    // A program that exits by itself right after it has printed loses what does not fit at once: `process.exit` in Node. On
+    // the socket that Node gives its children more than 200,000 bytes fit.
+    if (grower.growEarly(ends.stdout)) this.#grown.add(ends.stdout);
+  }
+
+  get openFiles(): readonly StreamFile[] {
+    return this.files.filter(({ stream }) => (stream === "stdin" ? this.stdin?.isOpen : !this.#ended.has(stream)));
   }
 
   start(sink: IoSink): void {
@@ -74,22 +88,30 @@ export class PipeIo implements ChildIo {
   release(): void {
     this.stdin?.destroy();
     for (const reader of this.#readers) reader.destroy();
-    const { stdout, stderr } = this.#ends;
-    if (this.#readers.length === 0) for (const fd of [stdout, stderr]) if (fd !== undefined) closeSync(fd);
+    if (this.#readers.length > 0) return;
+    for (const fd of [this.#ends.stdout, this.#ends.stderr]) {
+      if (fd === undefined) continue;
+      this.#shrink(fd);
+      closeSync(fd);
+    }
+  }
+
+  #shrink(fd: number): void {
+    if (this.#grown.delete(fd)) this.#grower.shrink();
   }
 
   #read(fd: number, stream: StreamName, sink: IoSink): FdReader {
     let quietBytes = BUSY_BYTES;
-    let grown = false;
     const onChunk = (chunk: Uint8Array) => {
       if (quietBytes > 0) {
         quietBytes -= chunk.length;
-        if (quietBytes <= 0) grown = this.#grower.grow(fd);
+        if (quietBytes <= 0 && !this.#grown.has(fd) && this.#grower.grow(fd)) this.#grown.add(fd);
       }
       sink.output(stream, chunk);
     };
     const onEnd = () => {
-      if (grown) this.#grower.shrink();
+      this.#shrink(fd);
+      this.#ended.add(stream);
       sink.ended(stream);
     };
     return new FdReader(fd, openPipe, this.#buffer, onChunk, onEnd);
@@ -104,6 +126,11 @@ class PipeStdin implements ChildStdin {
     this.#socket = new Socket({ fd, readable: false, writable: true });
     // A child that closed its stdin: the callback of the write says so, this event says it again.
     this.#socket.on("error", () => undefined);
+  }
+
+  /** What was written before the end may still be on its way. */
+  get isOpen(): boolean {
+    return !this.#socket.destroyed;
   }
 
   write(chunk: Uint8Array, done: (error?: Error) => void): void {
@@ -121,8 +148,4 @@ class PipeStdin implements ChildStdin {
 
 function openPipe(fd: number, onread: OnRead): Socket {
   return new Socket({ fd, readable: true, writable: false, onread } as never);
-}
-
-function pipeName(fd: number): string {
-  return `pipe:[${fstatSync(fd).ino}]`;
 }

@@ -3,13 +3,15 @@
 // (`> /dev/stderr` fails in the child), the cost grows with our memory, and a pid is free at once when its child ends.
 import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, openSync } from "node:fs";
+import { closeSync } from "node:fs";
 import { ExecwireError } from "../errors.ts";
 import type { Child, Launch, Spawner } from "./child.ts";
+import { FileSearch } from "./child-facts.ts";
 import { READ_BYTES } from "./child-io.ts";
 import { Killer } from "./kill-scope.ts";
 import { loadNativePty, type NativePty } from "./native-pty.ts";
-import { ProcTable } from "./proc.ts";
+import { probeDescriptors } from "./probe-descriptors.ts";
+import { ProcTable } from "./proc-table.ts";
 import { signalName } from "./signals.ts";
 import { SocketIo } from "./socket-io.ts";
 import { explainFailure, inspect, spawnFailed } from "./spawn-error.ts";
@@ -19,6 +21,7 @@ import { openSlave, TtyIo } from "./tty-io.ts";
 /** Spawns children of this program, with what Node and node-pty offer. */
 export class PortableSpawner implements Spawner {
   readonly #table = new ProcTable();
+  readonly #search = new FileSearch();
   readonly #buffer = new Uint8Array(READ_BYTES);
   #native: NativePty | undefined;
 
@@ -47,12 +50,8 @@ export class PortableSpawner implements Spawner {
       });
       await once(child, "spawn");
       const exit = watchChild(child);
-      return new SpawnedChild(
-        child.pid ?? 0,
-        new SocketIo(child),
-        exit,
-        new Killer(child.pid ?? 0, new Set(), this.#table),
-      );
+      const [pid, io] = [child.pid ?? 0, new SocketIo(child)];
+      return new SpawnedChild(pid, io, exit, new Killer(pid, io, this.#table), this.#search);
     } catch (error) {
       throw await explainFailure(launch, error as NodeJS.ErrnoException);
     }
@@ -73,7 +72,7 @@ export class PortableSpawner implements Spawner {
       const { pid, fd, pty } = native.fork(file, argv.slice(1), env, launch.cwd, cols, rows, exit.onExit);
       const slave = openHold(pty, fd);
       const io = new TtyIo(fd, slave, pty, this.#buffer, (master, size) => native.resize(master, size.cols, size.rows));
-      return new SpawnedChild(pid, io, exit, new Killer(pid, io.files, this.#table));
+      return new SpawnedChild(pid, io, exit, new Killer(pid, io, this.#table), this.#search);
     } catch (error) {
       // node-pty says no more than that the fork failed, and it fails for lack of descriptors or processes.
       throw spawnFailed(
@@ -144,17 +143,6 @@ function throughShell({ file, argv, env }: Launch, script: string): Pick<Launch,
   const added = ["PWD", "OLDPWD", "SHLVL", "_"].filter((name) => !(name in env));
   const clean = added.length > 0 ? `unset ${added.join(" ")}; ` : "";
   return { file: "/bin/sh", argv: ["sh", "-c", clean + script, file, ...argv.slice(1)] };
-}
-
-/** Node leaks the sockets of a spawn that fails for lack of descriptors: find out before it does. */
-function probeDescriptors(): void {
-  const opened: number[] = [];
-  try {
-    // Two ends for each of three streams, and what a spawn needs for itself.
-    for (let count = 0; count < 9; count += 1) opened.push(openSync("/dev/null", "r"));
-  } finally {
-    for (const fd of opened) closeSync(fd);
-  }
 }
 
 function openHold(pty: string, master: number): number {

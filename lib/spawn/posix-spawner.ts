@@ -3,16 +3,19 @@
 import { closeSync } from "node:fs";
 import type { ExecwireError } from "../errors.ts";
 import type { Child, Launch, Spawner, TtyLaunch } from "./child.ts";
+import { FileSearch } from "./child-facts.ts";
 import { type ChildIo, READ_BYTES } from "./child-io.ts";
+import type { Guard } from "./guard.ts";
 import { Killer } from "./kill-scope.ts";
 import type { Libc, SpawnRequest } from "./libc.ts";
 import { Orphans } from "./orphans.ts";
 import { PipeIo } from "./pipe-io.ts";
-import { ProcTable } from "./proc.ts";
+import { ProcTable } from "./proc-table.ts";
 import { Reaper } from "./reaper.ts";
 import { explainFailure } from "./spawn-error.ts";
 import { type ExitSource, SpawnedChild } from "./spawned-child.ts";
 import { openSlave, TtyIo } from "./tty-io.ts";
+import { lineModes } from "./tty-line.ts";
 import { Turnstile } from "./turnstile.ts";
 
 /** Node has four worker threads for these calls, and koffi refuses more than 256 of them at a time. */
@@ -21,6 +24,11 @@ const SPAWNS_AT_ONCE = 16;
 const GROWN_PIPE_BYTES = 256 * 1024;
 /** An unprivileged user has 16,384 pipe pages in all, after which every new pipe of that user shrinks: take a quarter. */
 const GROWN_PIPES = 64;
+/** Of these, for children of which nothing is known yet: however many of them stay and are quiet, busy ones find the rest. */
+const EARLY_PIPES = 32;
+
+/** The others have flags and characters in other places. */
+const HAS_GENERIC_TERMIOS = ["x64", "arm64", "arm", "ia32", "riscv64", "loong64"].includes(process.arch);
 
 /** The two sides of a child's descriptors: ours, and the child's, which are to be closed here in any case. */
 interface Plumbing {
@@ -35,15 +43,16 @@ export class PosixSpawner implements Spawner {
   readonly #reaper: Reaper;
   readonly #orphans: Orphans | undefined;
   readonly #table = new ProcTable();
+  readonly #search = new FileSearch();
   readonly #turnstile = new Turnstile(SPAWNS_AT_ONCE);
   readonly #buffer = new Uint8Array(READ_BYTES);
   #grownPipes = 0;
 
-  constructor(libc: Libc, { subreaper }: { readonly subreaper: boolean }) {
+  constructor(libc: Libc, { subreaper, guard }: { readonly subreaper: boolean; readonly guard?: Guard | undefined }) {
     this.#libc = libc;
     this.#reaper = new Reaper(libc);
     // PID 1 gets orphans whether it wants them or not.
-    if (subreaper || process.pid === 1) this.#orphans = new Orphans(libc, this.#reaper);
+    if (subreaper || process.pid === 1) this.#orphans = new Orphans(libc, this.#reaper, guard);
   }
 
   spawn(launch: Launch): Promise<Child> {
@@ -61,7 +70,8 @@ export class PosixSpawner implements Spawner {
     try {
       const { file, argv, cwd, inheritFds } = launch;
       const pid = await this.#libc.spawn({ file, argv, env, cwd, inheritFds, ...request });
-      return new SpawnedChild(pid, io, this.#exitOf(pid), new Killer(pid, io.files, this.#table, this.#orphans));
+      const killer = new Killer(pid, io, this.#table, this.#orphans);
+      return new SpawnedChild(pid, io, this.#exitOf(pid), killer, this.#search);
     } catch (error) {
       io.release();
       throw await this.#explain(launch, error);
@@ -110,7 +120,7 @@ export class PosixSpawner implements Spawner {
       this.#libc.setSize(master, tty);
       this.#libc.presetTerminal(slave, tty);
       return {
-        io: new TtyIo(master, slave, path, this.#buffer, (fd, size) => this.#libc.setSize(fd, size)),
+        io: new TtyIo(master, slave, path, this.#buffer, (fd, size) => this.#libc.setSize(fd, size), this.#modes),
         // Opened anew in the child, as its descriptor 0: that makes it the controlling terminal of the new session.
         request: { stdin: path, stdout: 0, stderr: 0 },
         theirs: [],
@@ -121,7 +131,11 @@ export class PosixSpawner implements Spawner {
     }
   }
 
+  /** Undefined where they cannot be known. */
+  readonly #modes = HAS_GENERIC_TERMIOS ? (fd: number) => lineModes(this.#libc.termios(fd)) : undefined;
+
   readonly #grower = {
+    growEarly: (fd: number): boolean => this.#grownPipes < EARLY_PIPES && this.#grower.grow(fd),
     grow: (fd: number): boolean => {
       if (this.#grownPipes >= GROWN_PIPES || !this.#libc.growPipe(fd, GROWN_PIPE_BYTES)) return false;
       this.#grownPipes += 1;

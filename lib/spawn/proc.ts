@@ -1,8 +1,11 @@
 // Facts about other processes from /proc (Linux). Everything here is a snapshot: a pid may be gone by the next line, so
 // every read tolerates that, and who signals later compares start times.
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 
-/** One process of the system. */
+/** Characters of a command line that are told of; its end says less and less. */
+const COMMAND_CHARS = 256;
+
+/** One process of the system, or one of its threads. */
 export interface ProcessEntry {
   readonly pid: number;
   /** One letter: R, S, D, T, Z ... */
@@ -10,86 +13,84 @@ export interface ProcessEntry {
   readonly parent: number;
   readonly group: number;
   readonly session: number;
+  /** Device number of its controlling terminal, 0 without one. */
+  readonly terminal: number;
+  /** The process group in the foreground of that terminal, -1 without one. */
+  readonly foreground: number;
   /** Clock ticks since boot; with the pid it identifies a process for good. */
   readonly startTime: number;
+}
+
+/** Whether this system has what is read here. */
+export function hasProc(): boolean {
+  return process.platform === "linux" && existsSync("/proc/self/stat");
 }
 
 /** One process; undefined when it is gone. */
 export function readProcess(pid: number): ProcessEntry | undefined {
   const stat = readText(`/proc/${pid}/stat`);
-  if (stat === undefined) return undefined;
+  return stat === undefined ? undefined : parseStat(stat);
+}
+
+/** The threads of a process, the first of which has its pid. None when it is gone. */
+export function readThreads(pid: number): ProcessEntry[] {
+  return list(`/proc/${pid}/task`).flatMap((thread) => {
+    const stat = readText(`/proc/${pid}/task/${thread}/stat`);
+    return stat === undefined ? [] : parseStat(stat);
+  });
+}
+
+/** The line that /proc shows for a process. */
+export function parseStat(stat: string): ProcessEntry {
   // The command in parentheses may itself contain parentheses and spaces: fields are counted from the last one.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  const [state = "", parent, group, session] = fields;
+  const [state = "", parent, group, session, terminal, foreground] = fields;
   return {
-    pid,
+    pid: Number.parseInt(stat, 10),
     state,
     parent: Number(parent),
     group: Number(group),
     session: Number(session),
+    terminal: Number(terminal),
+    foreground: Number(foreground),
     startTime: Number(fields[19]),
   };
 }
 
+/** What a process was called with, or, in brackets, its name where it shows none: a kernel thread, one that is gone. */
+export function readCommand(pid: number): string {
+  const line = readText(`/proc/${pid}/cmdline`, "utf8")?.replaceAll("\0", " ").trim();
+  const command = line || `[${readText(`/proc/${pid}/comm`, "utf8")?.trimEnd() ?? ""}]`;
+  return Array.from(command.slice(0, 2 * COMMAND_CHARS))
+    .slice(0, COMMAND_CHARS)
+    .join("");
+}
+
 /** Children of this process, whichever of its threads they belong to. */
 export function ownChildren(): number[] {
-  return list("/proc/self/task").flatMap((thread) => {
-    const children = readText(`/proc/self/task/${thread}/children`)?.trim();
+  return childrenOf("self");
+}
+
+/** The same of another one. */
+export function childrenOf(pid: number | "self"): number[] {
+  return list(`/proc/${pid}/task`).flatMap((thread) => {
+    const children = readText(`/proc/${pid}/task/${thread}/children`)?.trim();
     return children ? children.split(" ").map(Number) : [];
   });
 }
 
-/**
- * The processes of this system. A scan takes milliseconds, so it is shared by all who ask in the same turn of the event
- * loop (a supervisor that ends a thousand trees); never longer, or a kill would miss who came since.
- */
-export class ProcTable {
-  #entries: readonly ProcessEntry[] = [];
-  #holders: Map<string, number[]> | undefined;
-  #isOfThisTurn = false;
-
-  /** Every process there is. */
-  get entries(): readonly ProcessEntry[] {
-    if (!this.#isOfThisTurn) this.refresh();
-    return this.#entries;
-  }
-
-  /** Pids, other than ours, that hold a file open, named as /proc shows it: `pipe:[123]`, `/dev/pts/4`. */
-  holdersOf(file: string): readonly number[] {
-    const { entries } = this;
-    this.#holders ??= openFiles(entries);
-    return this.#holders.get(file) ?? [];
-  }
-
-  /** Scans now. */
-  refresh(): void {
-    this.#entries = list("/proc").flatMap((name) => (/^\d+$/.test(name) ? (readProcess(Number(name)) ?? []) : []));
-    this.#holders = undefined;
-    if (this.#isOfThisTurn) return;
-    this.#isOfThisTurn = true;
-    setImmediate(() => {
-      this.#isOfThisTurn = false;
-    });
-  }
+/** Every pid there is. */
+export function listPids(): number[] {
+  return list("/proc").flatMap((name) => (/^\d+$/.test(name) ? Number(name) : []));
 }
 
-/** Who holds which pipe or terminal. */
-function openFiles(entries: readonly ProcessEntry[]): Map<string, number[]> {
-  const holders = new Map<string, number[]>();
-  for (const { pid } of entries) {
-    if (pid === process.pid) continue;
-    const files = new Set(list(`/proc/${pid}/fd`).map((fd) => readLink(`/proc/${pid}/fd/${fd}`)));
-    for (const file of files) {
-      if (!file?.startsWith("pipe:") && !file?.startsWith("/dev/pts/")) continue;
-      const known = holders.get(file);
-      if (known) known.push(pid);
-      else holders.set(file, [pid]);
-    }
-  }
-  return holders;
+/** The descriptors of a process, as paths that lead to what they have open. None when it may not be looked into. */
+export function descriptorsOf(pid: number): string[] {
+  return list(`/proc/${pid}/fd`).map((fd) => `/proc/${pid}/fd/${fd}`);
 }
 
-function readLink(path: string): string | undefined {
+/** What /proc calls the file of a descriptor: `pipe:[123]`, `/dev/pts/4`. */
+export function readLink(path: string): string | undefined {
   try {
     return readlinkSync(path);
   } catch {
@@ -97,9 +98,10 @@ function readLink(path: string): string | undefined {
   }
 }
 
-function readText(path: string): string | undefined {
+/** Text of a file of /proc; undefined when the process is gone, or may not be looked into. */
+export function readText(path: string, encoding: BufferEncoding = "latin1"): string | undefined {
   try {
-    return readFileSync(path, "latin1");
+    return readFileSync(path, encoding);
   } catch {
     return undefined;
   }

@@ -4,12 +4,15 @@ import type { Readable } from "node:stream";
 import type { StreamName } from "../../protocol/index.ts";
 import type { ChildStdin } from "./child.ts";
 import type { ChildIo, IoSink } from "./child-io.ts";
+import type { StreamFile } from "./open-files.ts";
 
 /** Reads and writes the sockets of a ChildProcess. */
 export class SocketIo implements ChildIo {
   readonly streams: readonly StreamName[];
   readonly stdin: ChildStdin | undefined;
-  readonly files: ReadonlySet<string> = new Set();
+  // Each side of a pair of sockets has a number of its own, and /proc does not say which belong together.
+  readonly files: readonly StreamFile[] = [];
+  readonly openFiles: readonly StreamFile[] = [];
   readonly #child: ChildProcess;
 
   constructor(child: ChildProcess) {

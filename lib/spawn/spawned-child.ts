@@ -2,9 +2,11 @@
 // order of events does not, and is decided here.
 import { Observable } from "rxjs";
 import type { KillScope, SignalName, StreamName, TerminalSize } from "../../protocol/index.ts";
-import type { Child, ChildEvent, ChildStdin, ExitStatus } from "./child.ts";
+import type { Child, ChildEvent, ChildStdin, ExitStatus, Facts } from "./child.ts";
+import { ChildFacts, type FileSearch } from "./child-facts.ts";
 import type { ChildIo } from "./child-io.ts";
 import type { Killer } from "./kill-scope.ts";
+import { hasProc } from "./proc.ts";
 
 /** How the exit of one child becomes known. */
 export interface ExitSource {
@@ -22,16 +24,18 @@ export interface ExitSource {
 export class SpawnedChild implements Child {
   readonly pid: number;
   readonly events$: Observable<ChildEvent>;
+  readonly facts: Facts | undefined;
   readonly #io: ChildIo;
   readonly #exit: ExitSource;
   readonly #killer: Killer;
   #released = false;
 
-  constructor(pid: number, io: ChildIo, exit: ExitSource, killer: Killer) {
+  constructor(pid: number, io: ChildIo, exit: ExitSource, killer: Killer, search: FileSearch) {
     this.pid = pid;
     this.#io = io;
     this.#exit = exit;
     this.#killer = killer;
+    if (io.files.length > 0 && hasProc()) this.facts = new ChildFacts(pid, io, exit, search);
     this.events$ = new Observable<ChildEvent>((subscriber) => {
       // The exit is one more thing to wait for beside the streams.
       let open = io.streams.length + 1;

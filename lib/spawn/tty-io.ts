@@ -7,6 +7,8 @@ import { ReadStream } from "node:tty";
 import type { StreamName, TerminalSize } from "../../protocol/index.ts";
 import { type ChildIo, type IoSink, READ_BYTES } from "./child-io.ts";
 import { FdReader, type OnRead } from "./fd-reader.ts";
+import { type StreamFile, terminalFile } from "./open-files.ts";
+import type { LineModes } from "./tty-line.ts";
 import { TtyStdin } from "./tty-stdin.ts";
 
 /** Opens the other side of a terminal without making it our own controlling terminal. */
@@ -18,7 +20,7 @@ export function openSlave(path: string): number {
 export class TtyIo implements ChildIo {
   readonly streams: readonly StreamName[] = ["pty"];
   readonly stdin: TtyStdin;
-  readonly files: ReadonlySet<string>;
+  readonly #file: StreamFile;
   readonly #buffer: Uint8Array;
   readonly #master: number;
   readonly #setSize: (fd: number, size: TerminalSize) => void;
@@ -34,13 +36,22 @@ export class TtyIo implements ChildIo {
     path: string,
     buffer: Uint8Array,
     setSize: (fd: number, size: TerminalSize) => void,
+    modes?: (fd: number) => LineModes,
   ) {
     this.#master = master;
     this.#slave = slave;
     this.#buffer = buffer;
     this.#setSize = setSize;
-    this.files = new Set([path]);
-    this.stdin = new TtyStdin(master);
+    this.#file = terminalFile(slave, path);
+    this.stdin = new TtyStdin(master, modes);
+  }
+
+  get files(): readonly StreamFile[] {
+    return this.#reader && !this.#reader.isOpen ? [] : [this.#file];
+  }
+
+  get openFiles(): readonly StreamFile[] {
+    return this.files;
   }
 
   start(sink: IoSink): void {

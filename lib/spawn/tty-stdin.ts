@@ -3,6 +3,7 @@
 // else after a pause that grows.
 import { writeSync } from "node:fs";
 import type { ChildStdin } from "./child.ts";
+import { type LineModes, TypedLine } from "./tty-line.ts";
 
 const FIRST_PAUSE_MS = 1;
 const LAST_PAUSE_MS = 50;
@@ -17,6 +18,7 @@ interface Pending {
 
 /** The writing side of a terminal's master, which must be non-blocking. */
 export class TtyStdin implements ChildStdin {
+  readonly line?: TypedLine;
   readonly #fd: number;
   #pending: Pending | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -24,11 +26,14 @@ export class TtyStdin implements ChildStdin {
   #atLineStart = true;
   #closed = false;
 
-  constructor(fd: number) {
+  /** Lines are watched over where the modes of the terminal can be read. */
+  constructor(fd: number, modes?: (fd: number) => LineModes) {
     this.#fd = fd;
+    if (modes) this.line = new TypedLine(() => modes(fd));
   }
 
   write(chunk: Uint8Array, done: (error?: Error) => void): void {
+    this.line?.type(chunk);
     if (chunk.length > 0) this.#atLineStart = chunk[chunk.length - 1] === NEWLINE;
     this.#pending = { rest: chunk, done };
     this.retry();
@@ -36,7 +41,9 @@ export class TtyStdin implements ChildStdin {
 
   /** In the middle of a line the first end-of-file character only ends the line; the second one then ends the file. */
   end(): void {
-    this.write(Uint8Array.from(this.#atLineStart ? [EOF] : [EOF, EOF]), () => undefined);
+    const end = Uint8Array.from(this.#atLineStart ? [EOF] : [EOF, EOF]);
+    this.line?.promise(end);
+    this.write(end, () => undefined);
   }
 
   /** Goes on with a write that the terminal had no room for. */

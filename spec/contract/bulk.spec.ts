@@ -46,7 +46,7 @@ async function isHeldBack(process: Process): Promise<boolean> {
 }
 
 describeBackends("much output", (subject) => {
-  const { start } = subject;
+  const { supports, start } = subject;
   const startCat = (merge = false) => start({ argv: ["cat", scratch("8-mib")], merge });
 
   it("arrives unchanged: 10 MB of random bytes", async () => {
@@ -66,20 +66,22 @@ describeBackends("much output", (subject) => {
     expect(Object.values(streams).map((chunks) => sha256(...chunks))).toEqual([digest, digest]);
   });
 
-  it.each([
-    ["two pipes", false],
-    ["one pipe", true],
-  ])("waits for a lossless reader, and nothing is lost, on %s", async (_what, merge) => {
-    const process = await startCat(merge);
-    const reader = process.iterate({ delivery: "lossless" });
-    await reader.next();
-    expect(await isHeldBack(process)).toBe(true);
-    const [first] = (await process.read({ maxBytes: 1 })).chunks;
-    expect(first?.seq).toBe(1);
-    const { chunks, lost } = await readAll(reader, 1);
-    expect([sha256(first?.chunk as Uint8Array, ...chunks), lost]).toEqual([sha256(eightMiB), 0]);
-    expect(await exitOf(process)).toMatchObject({ exitCode: 0 });
-  });
+  const pipes: [string, boolean][] = supports.merge ? [["one pipe", true]] : [];
+
+  it.each([["two pipes", false], ...pipes] as const)(
+    "waits for a lossless reader, and nothing is lost, on %s",
+    async (_what, merge) => {
+      const process = await startCat(merge);
+      const reader = process.iterate({ delivery: "lossless" });
+      await reader.next();
+      expect(await isHeldBack(process)).toBe(true);
+      const [first] = (await process.read({ maxBytes: 1 })).chunks;
+      expect(first?.seq).toBe(1);
+      const { chunks, lost } = await readAll(reader, 1);
+      expect([sha256(first?.chunk as Uint8Array, ...chunks), lost]).toEqual([sha256(eightMiB), 0]);
+      expect(await exitOf(process)).toMatchObject({ exitCode: 0 });
+    },
+  );
 
   it("waits without being told to for who started it, and for no one else", async () => {
     const process = await startCat();
@@ -117,12 +119,12 @@ describeBackends("much output", (subject) => {
   });
 
   it("can be ended while a lossless reader holds it back", async () => {
-    const process = await startCat();
+    const process = await start({ argv: ["yes"] });
     const reader = process.iterate({ delivery: "lossless" });
     await reader.next();
     expect(await isHeldBack(process)).toBe(true);
     await process.terminate({ graceMs: 0 });
-    expect((await exitOf(process)).signal).toBe("SIGKILL");
+    expect(await exitOf(process)).toMatchObject(subject.killed);
     const { lost } = await readAll(reader, 1);
     expect(lost).toBe(0);
   });
@@ -154,12 +156,13 @@ describeBackends(
   ({ start, supports }) => {
     /** A process that printed ten times a thousand bytes, and ended; the log keeps the last four. */
     const printTen = async () => {
-      const process = await start({ argv: sh('while read -r n; do printf "%01000d" "$n"; done'), pipeStdin: true });
+      const script = 'while read -r n && [ "$n" != . ]; do printf "%01000d" "$n"; done';
+      const process = await start({ argv: sh(script), pipeStdin: true });
       for (let n = 0; n < 10; n += 1) {
         await process.write(`${n}\n`);
         await process.read({ afterSeq: n, waitMs: 10_000 });
       }
-      await process.closeStdin();
+      await process.write(".\n");
       await end(process);
       return process;
     };

@@ -18,10 +18,10 @@ function family(rest: string): string[] {
 const TWO_PIDS = /^\d+\n\d+\n/;
 
 describeBackends("ending", (subject) => {
-  const { supports, start } = subject;
+  const { supports, needs, start } = subject;
   const endOf = async (spec: ProcessSpec) => exitOf(await start(spec));
 
-  it.each<[string, string, Partial<ExitedEvent>]>([
+  needs("tellsSignals").each<[string, string, Partial<ExitedEvent>]>([
     ["code 0", "exit 0", {}],
     ["another code", "exit 255", { exitCode: 255, result: "error" }],
     ["a signal of its own", "kill -9 $$", { exitCode: null, signal: "SIGKILL", result: "error", reason: "signal" }],
@@ -31,28 +31,31 @@ describeBackends("ending", (subject) => {
     expect(await endOf({ argv: sh(script), tty: true })).toEqual(exited(1, facts));
   });
 
-  it("does not take a death by a signal that somebody sent for a termination", async () => {
-    const process = await start({ argv: ["sleep", "1000"] });
-    await process.signal("SIGTERM");
-    const facts = { exitCode: null, signal: "SIGTERM", result: "error", reason: "signal" } as const;
-    expect(await exitOf(process)).toEqual(exited(1, facts));
-  });
+  needs("signals", "tellsSignals")(
+    "does not take a death by a signal that somebody sent for a termination",
+    async () => {
+      const process = await start({ argv: ["sleep", "1000"] });
+      await process.signal("SIGTERM");
+      const facts = { exitCode: null, signal: "SIGTERM", result: "error", reason: "signal" } as const;
+      expect(await exitOf(process)).toEqual(exited(1, facts));
+    },
+  );
 
-  it("terminates with SIGTERM first", async () => {
+  needs("endsGently")("terminates with SIGTERM first", async () => {
     const process = await start({ argv: ["sleep", "1000"] });
     expect(await process.terminate()).toEqual({ running: true });
     const facts = { exitCode: null, signal: "SIGTERM", result: "terminated", reason: "terminate" } as const;
     expect(await exitOf(process)).toEqual(exited(1, facts));
   });
 
-  it("calls an exit after terminate terminated, whatever the code", async () => {
+  needs("endsGently")("calls an exit after terminate terminated, whatever the code", async () => {
     const process = await start({ argv: fixture("on-signal.mjs", "SIGTERM=0") });
     await printed(process, "ready\n");
     await process.terminate();
     expect(await exitOf(process)).toEqual(exited(3, { result: "terminated", reason: "terminate" }));
   });
 
-  it("kills what ignores SIGTERM when the grace is over", async () => {
+  needs("endsGently")("kills what ignores SIGTERM when the grace is over", async () => {
     const process = await start({ argv: fixture("on-signal.mjs", "SIGTERM=ignore") });
     await printed(process, "ready\n");
     expect(await process.terminate({ graceMs: 500 })).toEqual({ running: true });
@@ -65,11 +68,11 @@ describeBackends("ending", (subject) => {
     const process = await start({ argv: fixture("on-signal.mjs", "SIGTERM=0") });
     await printed(process, "ready\n");
     await process.terminate({ graceMs: 0 });
-    const facts = { exitCode: null, signal: "SIGKILL", result: "terminated", reason: "terminate" } as const;
+    const facts = { ...subject.killed, result: "terminated", reason: "terminate" } as const;
     expect(await exitOf(process)).toEqual(exited(2, facts));
   });
 
-  it("shortens a grace that runs already", async () => {
+  needs("endsGently")("shortens a grace that runs already", async () => {
     const process = await start({ argv: fixture("on-signal.mjs", "SIGTERM=ignore") });
     await printed(process, "ready\n");
     await process.terminate({ graceMs: 1_000_000 });
@@ -78,7 +81,7 @@ describeBackends("ending", (subject) => {
     expect((await exitOf(process)).signal).toBe("SIGKILL");
   });
 
-  it("ends a stopped process in its grace", async () => {
+  needs("endsGently")("ends a stopped process in its grace", async () => {
     const process = await start({ argv: fixture("on-signal.mjs", "SIGTERM=6") });
     await printed(process, "ready\n");
     await process.signal("SIGSTOP");
@@ -108,7 +111,7 @@ describeBackends("ending", (subject) => {
     }
   });
 
-  it("ends the whole tree at its timeout", async () => {
+  needs("timeouts")("ends the whole tree at its timeout", async () => {
     const process = await start({ argv: family("wait"), timeoutMs: 1500 });
     const pids = numbersIn(await printed(process, TWO_PIDS));
     const facts = { exitCode: null, signal: "SIGTERM", result: "terminated", reason: "timeout" } as const;
@@ -117,17 +120,17 @@ describeBackends("ending", (subject) => {
     await end(process);
   });
 
-  it("calls it a timeout also when the program then exits with 0", async () => {
+  needs("timeouts")("calls it a timeout also when the program then exits with 0", async () => {
     const process = await start({ argv: fixture("on-signal.mjs", "SIGTERM=0"), timeoutMs: 1500 });
     await printed(process, "ready\n");
     expect(await exitOf(process)).toMatchObject({ exitCode: 0, signal: null, result: "terminated", reason: "timeout" });
   });
 
-  it("does not end what is faster than its timeout", async () => {
+  needs("timeouts")("does not end what is faster than its timeout", async () => {
     expect(await endOf({ argv: ["true"], timeoutMs: 2 ** 31 - 1 })).toEqual(exited(1));
   });
 
-  it("terminates the tree when it is disposed of", async () => {
+  needs("endsGently")("terminates the tree when it is disposed of", async () => {
     const process = await start({ argv: family("wait") });
     const pids = numbersIn(await printed(process, TWO_PIDS));
     await process[Symbol.asyncDispose]();
@@ -158,32 +161,35 @@ describeBackends("ending", (subject) => {
     });
   }
 
-  it("ends everything with its tree when the backend is closed, and starts nothing any more", async () => {
-    const backend = await subject.create();
-    const states = lastValueFrom(
-      backend.changes$.pipe(
-        map(({ state }) => state),
-        toArray(),
-      ),
-    );
-    const processes = [
-      await backend.start({ argv: family("wait") }),
-      await backend.start({ argv: fixture("on-signal.mjs", "SIGTERM=ignore", "SIGHUP=ignore"), tty: true }),
-    ];
-    const [first, second] = processes as [(typeof processes)[0], (typeof processes)[0]];
-    const pids = numbersIn(await printed(first, TWO_PIDS));
-    await printed(second, "ready");
-    const ends = processes.map((process) => exitOf(process));
-    await backend.close({ graceMs: 300 });
-    expect((await Promise.all(ends)).map(({ signal, reason }) => [signal, reason])).toEqual([
-      ["SIGTERM", "terminate"],
-      ["SIGKILL", "terminate"],
-    ]);
-    await allGone(...pids, ...processes.flatMap(({ info }) => info.pid ?? []));
-    expect((await states).filter((state) => state === "closed")).toHaveLength(2);
-    expect(await refusal(backend.start({ argv: ["true"] }))).toEqual({ code: "CLOSED", data: {} });
-    await backend.close();
-  });
+  needs("endsGently")(
+    "ends everything with its tree when the backend is closed, and starts nothing any more",
+    async () => {
+      const backend = await subject.create();
+      const states = lastValueFrom(
+        backend.changes$.pipe(
+          map(({ state }) => state),
+          toArray(),
+        ),
+      );
+      const processes = [
+        await backend.start({ argv: family("wait") }),
+        await backend.start({ argv: fixture("on-signal.mjs", "SIGTERM=ignore", "SIGHUP=ignore"), tty: true }),
+      ];
+      const [first, second] = processes as [(typeof processes)[0], (typeof processes)[0]];
+      const pids = numbersIn(await printed(first, TWO_PIDS));
+      await printed(second, "ready");
+      const ends = processes.map((process) => exitOf(process));
+      await backend.close({ graceMs: 300 });
+      expect((await Promise.all(ends)).map(({ signal, reason }) => [signal, reason])).toEqual([
+        ["SIGTERM", "terminate"],
+        ["SIGKILL", "terminate"],
+      ]);
+      await allGone(...pids, ...processes.flatMap(({ info }) => info.pid ?? []));
+      expect((await states).filter((state) => state === "closed")).toHaveLength(2);
+      expect(await refusal(backend.start({ argv: ["true"] }))).toEqual({ code: "CLOSED", data: {} });
+      await backend.close();
+    },
+  );
 
   it("cancels the starts in flight when the backend is closed", async () => {
     const backend = await subject.create();

@@ -1,4 +1,6 @@
 // What a child finds around it: variables, name, directory, descriptors, signal dispositions. Nothing that nobody asked for.
+
+import { randomUUID } from "node:crypto";
 import { closeSync, openSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { ProcessSpec } from "../../protocol/index.ts";
@@ -27,7 +29,7 @@ afterAll(() => {
   for (const name of Object.keys(hostVariables)) delete process.env[name];
 });
 
-describeBackends("environment", ({ supports, start }) => {
+describeBackends("environment", ({ supports, needs, start }) => {
   /** The variables of a child, by what env(1) prints. */
   const environmentOf = async (spec: Omit<ProcessSpec, "argv">) => {
     const { stdout, pty } = await outcome(await start({ argv: ["env", "-0"], ...spec }));
@@ -39,23 +41,23 @@ describeBackends("environment", ({ supports, start }) => {
     Object.keys(await environmentOf(spec)).filter((name) => /^execwire/i.test(name));
 
   describe.each([
-    ["pipes", {}],
-    ["one pipe", { merge: true }],
-    ["a tty", { tty: true }],
-    ["a tty without echo", { tty: { echo: false } }],
-  ])("on %s", (_what, spec) => {
-    it("is empty unless something is given", async () => {
+    ["pipes", {}, []],
+    ["one pipe", { merge: true }, ["merge"]],
+    ["a tty", { tty: true }, ["plainTty"]],
+    ["a tty without echo", { tty: { echo: false } }, ["plainTty", "setsTerminal"]],
+  ] as const)("on %s", (_what, spec, abilities) => {
+    needs(...abilities)("is empty unless something is given", async () => {
       expect(await environmentOf(spec)).toEqual({});
     });
 
-    it("is exactly what is given", async () => {
+    needs(...abilities)("is exactly what is given", async () => {
       const values = { EMPTY: "", SPACES: " a  b ", LINES_: "a\nb", EQUALS: "a=b=", UNICODE: "é€😀", lower: "x" };
       const env = { ...PATH, ...values };
       expect(await environmentOf({ ...spec, env })).toEqual(env);
     });
   });
 
-  it("inherits all but what looks secret", async () => {
+  needs("ownHost")("inherits all but what looks secret", async () => {
     expect(await inheritedBy({ envPolicy: { inherit: "all" } })).toEqual(["EXECWIRE_SPEC_PLAIN"]);
     expect((await inheritedBy({ envPolicy: { inherit: "all", ignoreDefaultExcludes: true } })).sort()).toEqual([
       "EXECWIRE_SPEC_API_KEY",
@@ -91,17 +93,18 @@ describeBackends("environment", ({ supports, start }) => {
     });
   });
 
-  it("never passes the credentials of a supervisor on, not even when told to", async () => {
+  needs("ownHost")("never passes the credentials of a supervisor on, not even when told to", async () => {
     const env = { EXECWIRE_TOKEN: "x", execwire_token: "x", Codex_Exec_Server_Noise_Auth_Token: "x", A: "1" };
     expect(await environmentOf({ env })).toEqual({ A: "1" });
   });
 
+  const threadId = randomUUID();
   it.each([
-    ["both ids", { threadId: "t", toolCallId: "c" }, { CODEX_THREAD_ID: "t", CODEX_TOOL_CALL_ID: "c" }],
+    ["both ids", { threadId, toolCallId: "c" }, { CODEX_THREAD_ID: threadId, CODEX_TOOL_CALL_ID: "c" }],
     ["no thread id", { toolCallId: "c" }, { CODEX_TOOL_CALL_ID: "c" }],
-    ["no call id", { threadId: "t" }, { CODEX_THREAD_ID: "t" }],
+    ["no call id", { threadId }, { CODEX_THREAD_ID: threadId }],
     ["an empty call id", { toolCallId: "" }, { CODEX_TOOL_CALL_ID: "" }],
-    ["a call id with NUL", { threadId: "t", toolCallId: "c\0" }, { CODEX_THREAD_ID: "t" }],
+    ["a call id with NUL", { threadId, toolCallId: "c\0" }, { CODEX_THREAD_ID: threadId }],
     ["nothing", undefined, { CODEX_THREAD_ID: "stale" }],
   ])("replaces stale ids of a caller by metadata with %s", async (_what, metadata, expected) => {
     const env = { CODEX_THREAD_ID: "stale", CODEX_TOOL_CALL_ID: "stale" };
@@ -132,18 +135,21 @@ describeBackends("environment", ({ supports, start }) => {
     it.each([
       ["pipes", {}],
       ["pipes with stdin", { pipeStdin: true }],
-      ["one pipe", { merge: true }],
-      ["a tty", { tty: true }],
-    ])("holds no descriptor but the three of stdio, on %s", async (_what, spec) => {
-      const { stdout, pty } = await outcome(await start({ argv: ["ls", "/proc/self/fd"], ...spec }));
-      // The fourth is the directory that ls reads.
-      expect((stdout + pty).trim().split(/\s+/)).toEqual(["0", "1", "2", "3"]);
-    });
+      ...(supports.merge ? [["one pipe", { merge: true }]] : []),
+      ["a tty", { tty: true, env: PATH }],
+    ] as [string, Omit<ProcessSpec, "argv">][])(
+      "holds no descriptor but the three of stdio, on %s",
+      async (_what, spec) => {
+        const { stdout, pty } = await outcome(await start({ argv: ["ls", "/proc/self/fd"], ...spec }));
+        // The fourth is the directory that ls reads.
+        expect((stdout + pty).trim().split(/\s+/)).toEqual(["0", "1", "2", "3"]);
+      },
+    );
   }
 
   it.each([false, true])("ignores and blocks no signal (tty %s)", async (tty) => {
     const argv = ["grep", "-E", "^Sig(Blk|Ign)", "/proc/self/status"];
-    const { stdout, pty } = await outcome(await start({ argv, tty }));
+    const { stdout, pty } = await outcome(await start({ argv, tty, env: PATH }));
     const zeros = "0000000000000000";
     expect((stdout + pty).trim().split(/\s+/)).toEqual(["SigBlk:", zeros, "SigIgn:", zeros]);
   });

@@ -13,7 +13,7 @@ const scratch = makeScratch();
 const threeSteps = sh("printf 'event output\\n'; read _; printf 'event err\\n' >&2; read _; exit 7");
 
 describeBackends("events", (subject) => {
-  const { supports, start } = subject;
+  const { supports, needs, start } = subject;
   const stepThrough = async () => {
     const process = await start({ argv: threeSteps, pipeStdin: true });
     await printed(process, "event output\n");
@@ -108,7 +108,7 @@ describeBackends("events", (subject) => {
     expect(await transcript(process)).toEqual(all);
   });
 
-  it("keeps the order of stdout and stderr with merge", async () => {
+  needs("merge")("keeps the order of stdout and stderr with merge", async () => {
     const script = "i=0; while [ $i -lt 200 ]; do echo out $i; echo err $i >&2; i=$((i + 1)); done";
     const lines = Array.from({ length: 200 }, (_, i) => `out ${i}\nerr ${i}\n`).join("");
     expect(await outcome(await start({ argv: sh(script), merge: true }))).toEqual({
@@ -120,7 +120,7 @@ describeBackends("events", (subject) => {
     });
   });
 
-  it("has only the stream stdout with merge", async () => {
+  needs("merge")("has only the stream stdout with merge", async () => {
     const process = await start({ argv: sh("echo one >&2; read _; echo two"), merge: true, pipeStdin: true });
     await printed(process, "one\n");
     await process.write("\n");

@@ -8,9 +8,9 @@ import { sh } from "../support/programs.ts";
 import { closed, exited, output, seen } from "../support/transcript.ts";
 import { describeBackends } from "./backends.ts";
 
-/** Prints each line of input, with the escapes of printf, as one chunk; a line that begins with `!` goes to stderr. */
+/** Prints each line of input, with the escapes of printf, as one chunk; a line that begins with `!` goes to stderr, `.` ends it. */
 const speaker = sh(
-  'while IFS= read -r line; do case $line in !*) printf "%b" "$(expr "$line" : "!\\(.*\\)")" >&2;; *) printf "%b" "$line";; esac; done',
+  'while IFS= read -r line; do case $line in .) exit;; !*) printf "%b" "$(expr "$line" : "!\\(.*\\)")" >&2;; *) printf "%b" "$line";; esac; done',
 );
 
 const textOf = (process: Process, options?: TextOptions) =>
@@ -25,7 +25,7 @@ describeBackends("observing", ({ start }) => {
       await process.write(`${piece}\n`);
       await process.read({ afterSeq: index, waitMs: 10_000 });
     }
-    await process.closeStdin();
+    await process.write(".\n");
     await end(process);
     return process;
   };
@@ -40,11 +40,11 @@ describeBackends("observing", ({ start }) => {
   });
 
   it("emits exit and end once each, before or after they happened, and completes", async () => {
-    const process = await start({ argv: ["cat"], pipeStdin: true });
+    const process = await start({ argv: sh("read _"), pipeStdin: true });
     const collect = () =>
       Promise.all([firstValueFrom(process.exit$.pipe(toArray())), firstValueFrom(process.closed$.pipe(toArray()))]);
     const early = collect();
-    await process.closeStdin();
+    await process.write("\n");
     const expected = [[exited(1)], [closed(2)]];
     expect(await early).toEqual(expected);
     expect(await collect()).toEqual(expected);
@@ -65,11 +65,11 @@ describeBackends("observing", ({ start }) => {
     await process.write("two\n");
     await printed(process, "two\n");
     expect(told).toEqual([output(1, "stdout", "one\n")]);
-    await process.closeStdin();
+    await process.terminate({ graceMs: 0 });
   });
 
   it("waits for the one who pulls, and may be left at any time", async () => {
-    const process = await start({ argv: ["cat"], pipeStdin: true });
+    const process = await start({ argv: sh("read -r line; echo $line; read _"), pipeStdin: true });
     const iterator = process.iterate();
     const first = iterator.next();
     const second = iterator.next();
@@ -78,7 +78,7 @@ describeBackends("observing", ({ start }) => {
     expect(await iterator.return()).toEqual({ done: true, value: undefined });
     expect(await second).toEqual({ done: true, value: undefined });
     expect(await iterator.next()).toEqual({ done: true, value: undefined });
-    await process.closeStdin();
+    await process.write("\n");
     const rest = [];
     for await (const event of process.iterate({ afterSeq: 1 })) rest.push(event);
     expect(rest).toEqual([exited(2), closed(3, { stdout: 4 })]);

@@ -10,8 +10,8 @@ import { describeBackends } from "./backends.ts";
 
 const LONG_MS = 15_000;
 
-/** Prints what each line of input says; ends with the input. */
-const repeater = sh('while read -r line; do printf %s "$line"; done; exit 4');
+/** Prints what each line of input says; ends at a line with a dot. */
+const repeater = sh('while read -r line && [ "$line" != . ]; do printf %s "$line"; done; exit 4');
 
 function answer(facts: Partial<ReadResult>): ReadResult {
   return {
@@ -38,7 +38,7 @@ function inShort({ chunks, nextSeq }: ReadResult): unknown[] {
   return [...chunks.map(({ chunk }) => Buffer.from(chunk).toString()), nextSeq];
 }
 
-describeBackends("reading", ({ start }) => {
+describeBackends("reading", ({ needs, start }) => {
   const repeat = () => start({ argv: repeater, pipeStdin: true });
 
   it("answers at once with nothing when there is nothing and it is not told to wait", async () => {
@@ -70,7 +70,7 @@ describeBackends("reading", ({ start }) => {
     const process = await start({ argv: sh("sleep 1000 & echo $!; read _; exit 4"), pipeStdin: true });
     const job = numbersIn(await printed(process, "\n"));
     const waiting = process.read({ afterSeq: 1, waitMs: LONG_MS });
-    await process.closeStdin();
+    await process.write("\n");
     const facts = { nextSeq: 3, exited: true, exitCode: 4 };
     expect(await waiting).toEqual(answer(facts));
     expect(await process.read({ afterSeq: 1, waitMs: LONG_MS })).toEqual(answer(facts));
@@ -84,7 +84,7 @@ describeBackends("reading", ({ start }) => {
     const process = await repeat();
     await say(process, "last");
     const waiting = process.read({ afterSeq: 2, waitMs: LONG_MS });
-    await process.closeStdin();
+    await process.write(".\n");
     const over = answer({ nextSeq: 4, exited: true, exitCode: 4, closed: true });
     expect(await waiting).toEqual(over);
     expect(await process.read({ afterSeq: 3, waitMs: LONG_MS })).toEqual(over);
@@ -115,7 +115,7 @@ describeBackends("reading", ({ start }) => {
     ]);
   });
 
-  it("answers a death by signal without an exit code", async () => {
+  needs("signals", "tellsSignals")("answers a death by signal without an exit code", async () => {
     const process = await repeat();
     await process.signal("SIGKILL");
     await end(process);
@@ -128,7 +128,7 @@ describeBackends(
   "reading a log of 4,000 bytes",
   ({ start }) => {
     /** Prints a thousand bytes for each line of input. */
-    const thousands = sh("while read -r _; do printf %1000s; done");
+    const thousands = sh('while read -r line && [ "$line" != . ]; do printf %1000s; done');
 
     it("says exactly what it lost, and goes on with the rest", async () => {
       const process = await start({ argv: thousands, pipeStdin: true });
@@ -143,7 +143,7 @@ describeBackends(
       expect(result.nextSeq).toBe(11);
       expect((await process.read({ afterSeq: 5, maxBytes: 1 })).gap).toMatchObject({ firstSeq: 6, lastSeq: 6 });
       expect((await process.read({ afterSeq: 6 })).gap).toBeUndefined();
-      await process.closeStdin();
+      await process.write(".\n");
       await exitOf(process);
     });
   },

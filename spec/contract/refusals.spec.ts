@@ -98,27 +98,33 @@ const shapelessProgram: Impossible = [
 ];
 
 describeBackends("refusals", (subject) => {
-  const { supports, start } = subject;
+  const { supports, needs, start } = subject;
 
   it.each(malformed)("names the field that is wrong: %s", async (_what, field, spec) => {
     expect(await refusal(start(spec as ProcessSpec))).toEqual({ code: "INVALID_PARAMS", data: { field } });
   });
 
-  it.each(foreseeable)("says what keeps the program from starting: %s", async (_what, kind, path, spec) => {
-    const refused = { code: "SPAWN_FAILED", data: { kind, path } };
-    expect(await refusal(start(spec))).toEqual(refused);
-    expect(await refusal(start({ ...spec, tty: true }))).toEqual(refused);
-  });
+  needs("namesWhatFailed").each(foreseeable)(
+    "says what keeps the program from starting: %s",
+    async (_what, kind, path, spec) => {
+      const refused = { code: "SPAWN_FAILED", data: { kind, path } };
+      expect(await refusal(start(spec))).toEqual(refused);
+      expect(await refusal(start({ ...spec, tty: true }))).toEqual(refused);
+    },
+  );
 
   const refusedByExec = supports.refusesShapeless ? [...failingExecs, shapelessProgram] : failingExecs;
   const terminals = supports.execErrorsOnTty ? [false, true] : [false];
 
-  it.each(refusedByExec)("says why the program could not be executed: %s", async (_what, kind, path, spec) => {
-    const refused = { code: "SPAWN_FAILED", data: { kind, path } };
-    for (const tty of terminals) expect(await refusal(start({ ...spec, tty }))).toEqual(refused);
-  });
+  needs("namesWhatFailed").each(refusedByExec)(
+    "says why the program could not be executed: %s",
+    async (_what, kind, path, spec) => {
+      const refused = { code: "SPAWN_FAILED", data: { kind, path } };
+      for (const tty of terminals) expect(await refusal(start({ ...spec, tty }))).toEqual(refused);
+    },
+  );
 
-  it("says why in one line that names the culprit", async () => {
+  needs("namesWhatFailed")("says why in one line that names the culprit", async () => {
     await expect(start({ argv: [orphanedScript] })).rejects.toThrow(
       new RegExp(`^${orphanedScript}.*/no/such/interpreter[^\n]*$`),
     );
@@ -153,7 +159,7 @@ describeBackends("refusals", (subject) => {
   });
 
   it("checks the arguments of every call", async () => {
-    const process = await start({ argv: ["cat"], tty: true });
+    const process = await start({ argv: ["cat"], tty: true, env: { PATH: "/usr/bin:/bin" } });
     const fields = await Promise.all(
       [
         process.read({ afterSeq: -1 }),

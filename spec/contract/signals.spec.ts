@@ -10,7 +10,7 @@ import { describeBackends } from "./backends.ts";
 /** Runs on in a session of its own; prints its pid. */
 const daemon = "setsid sh -c 'echo $$; exec sleep 1000' &";
 
-describeBackends("signals", ({ supports, start }) => {
+describeBackends("signals", ({ supports, needs, start }) => {
   const relatives: number[] = [];
   afterEach(() => endDetached(...relatives.splice(0)));
 
@@ -31,14 +31,17 @@ describeBackends("signals", ({ supports, start }) => {
     expect(await outcome(process)).toMatchObject({ stdout: "ready\nsignal:2\n", exitCode: 7, signal: null });
   });
 
-  it.each(["SIGHUP", "SIGUSR1", "SIGUSR2", "SIGWINCH", "SIGTERM"] as const)("delivers %s", async (signal) => {
-    const process = await start({ argv: fixture("on-signal.mjs", `${signal}=5`) });
-    await printed(process, "ready\n");
-    await process.signal(signal);
-    expect(await outcome(process)).toMatchObject({ stdout: `ready\n${signal}\n`, exitCode: 5 });
-  });
+  needs("signals").each(["SIGHUP", "SIGUSR1", "SIGUSR2", "SIGWINCH", "SIGTERM"] as const)(
+    "delivers %s",
+    async (signal) => {
+      const process = await start({ argv: fixture("on-signal.mjs", `${signal}=5`) });
+      await printed(process, "ready\n");
+      await process.signal(signal);
+      expect(await outcome(process)).toMatchObject({ stdout: `ready\n${signal}\n`, exitCode: 5 });
+    },
+  );
 
-  it("stops and continues", async () => {
+  needs("signals")("stops and continues", async () => {
     const process = await start({ argv: ["cat"], pipeStdin: true });
     await process.signal("SIGSTOP");
     await process.write("late\n");
@@ -47,7 +50,7 @@ describeBackends("signals", ({ supports, start }) => {
     await printed(process, "late\n");
   });
 
-  it.each([
+  needs("signals", "tellsSignals").each([
     ["pipes", false],
     ["a tty", true],
   ])("reaches a process from the moment it is started, on %s", async (_what, tty) => {
@@ -69,21 +72,21 @@ describeBackends("signals", ({ supports, start }) => {
   });
 
   it.each(["SIGNOT", "TERM", "sigterm", ""])("refuses %j, which is no signal, and goes on", async (name) => {
-    const process = await start({ argv: ["cat"], pipeStdin: true });
+    const process = await start({ argv: sh("read _"), pipeStdin: true });
     const refused = { code: "INVALID_PARAMS", data: { field: "signal" } };
     expect(await refusal(process.signal(name as "SIGNOT"))).toEqual(refused);
-    await process.closeStdin();
+    await process.write("\n");
     expect((await outcome(process)).exitCode).toBe(0);
   });
 
-  it("reaches a background job with its group, which is the default", async () => {
+  needs("signals", "tellsSignals")("reaches a background job with its group, which is the default", async () => {
     const { process, pids } = await startFamily(sh("sleep 1000 & echo $!; wait"), 1);
     await process.signal("SIGKILL");
     await allGone(...pids);
     expect((await exitOf(process)).signal).toBe("SIGKILL");
   });
 
-  it("reaches the process alone with scope process", async () => {
+  needs("signals")("reaches the process alone with scope process", async () => {
     const { process, pids } = await startFamily(sh("sleep 1000 & echo $!; wait"), 1);
     await process.signal("SIGKILL", { scope: "process" });
     await exitOf(process);
@@ -92,7 +95,7 @@ describeBackends("signals", ({ supports, start }) => {
     await end(process);
   });
 
-  it.each([
+  needs("signals", "tellsSignals").each([
     ["pipes", false],
     ["a tty", true],
   ])("reaches the jobs of a shell with job control by session, not by group, on %s", async (_name, tty) => {
@@ -111,7 +114,7 @@ describeBackends("signals", ({ supports, start }) => {
     expect((await exitOf(next.process)).signal).toBe("SIGKILL");
   });
 
-  it("reaches a job typed into an interactive shell by session", async () => {
+  needs("signals")("reaches a job typed into an interactive shell by session", async () => {
     const process = await start({ argv: ["/bin/bash", "--norc", "--noprofile", "-i"], tty: true, env: { PS1: "> " } });
     await process.write("sleep 1000 & echo job:$!:\n");
     const [, job] = /job:(\d+):/.exec(await printed(process, /job:\d+:/)) ?? [];
@@ -120,7 +123,7 @@ describeBackends("signals", ({ supports, start }) => {
     await end(process);
   });
 
-  it.each(["group", "session"] as const)(
+  needs("signals").each(["group", "session"] as const)(
     "leaves a daemon in a session of its own alone with scope %s",
     async (scope) => {
       const { process, pids } = await startFamily(sh(`${daemon} wait`), 1);
@@ -132,7 +135,7 @@ describeBackends("signals", ({ supports, start }) => {
     },
   );
 
-  it("reaches daemons, their children and the jobs with scope tree", async () => {
+  needs("signals", "tellsSignals")("reaches daemons, their children and the jobs with scope tree", async () => {
     const script = `sleep 1000 & echo $!; setsid sh -c 'sleep 1000 & echo $!; echo $$; wait' & ${daemon} wait`;
     const { process, pids } = await startFamily(sh(script), 4);
     await process.signal("SIGKILL", { scope: "tree" });
@@ -157,7 +160,7 @@ describeBackends("signals", ({ supports, start }) => {
     });
   }
 
-  it("lets a job survive that was detached on purpose, and closes without it", async () => {
+  needs("sparesDetached")("lets a job survive that was detached on purpose, and closes without it", async () => {
     // The job tells its pid once it has a session of its own, and then lets go of the pipes.
     const detached = "setsid sh -c 'echo $$; exec sleep 1000 < /dev/null > /dev/null 2>&1' & wait";
     const { process, pids } = await startFamily(sh(detached), 1);

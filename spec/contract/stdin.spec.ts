@@ -10,7 +10,7 @@ import { describeBackends } from "./backends.ts";
 const readOneLine = sh("IFS= read -r line; printf 'from-stdin:%s\\n' \"$line\"");
 const MIB = 1024 * 1024;
 
-describeBackends("stdin", ({ start }) => {
+describeBackends("stdin", ({ needs, start }) => {
   it("reaches a program on a pipe", async () => {
     const process = await start({ argv: readOneLine, pipeStdin: true });
     expect(await process.write("hello\n")).toBe("accepted");
@@ -31,7 +31,7 @@ describeBackends("stdin", ({ start }) => {
     expect(await outcome(process)).toMatchObject({ stdout: "eof\n/dev/null\n", exitCode: 0 });
   });
 
-  it("takes bytes and text alike, and copies them before it answers", async () => {
+  needs("closesPipes")("takes bytes and text alike, and copies them before it answers", async () => {
     const process = await start({ argv: ["cat"], pipeStdin: true });
     const bytes = Buffer.from("bytes,");
     const writing = process.write(bytes);
@@ -41,7 +41,7 @@ describeBackends("stdin", ({ start }) => {
     expect((await outcome(process)).stdout).toBe("bytes,té€xt");
   });
 
-  it("keeps the order of writes that nobody waited for", async () => {
+  needs("closesPipes")("keeps the order of writes that nobody waited for", async () => {
     const process = await start({ argv: ["cat"], pipeStdin: true });
     const words = Array.from({ length: 500 }, (_, i) => `${i}\n`);
     const answers = await Promise.all([...words.map((word) => process.write(word)), process.closeStdin()]);
@@ -49,7 +49,7 @@ describeBackends("stdin", ({ start }) => {
     expect((await outcome(process)).stdout).toBe(words.join(""));
   });
 
-  it("ends on a pipe after what was written before, however much that is", async () => {
+  needs("closesPipes")("ends on a pipe after what was written before, however much that is", async () => {
     const paste = randomBytes(3 * MIB);
     const process = await start({ argv: ["sha256sum"], pipeStdin: true });
     const answers = await Promise.all([process.write(paste), process.write("end"), process.closeStdin()]);
@@ -57,7 +57,7 @@ describeBackends("stdin", ({ start }) => {
     expect((await outcome(process)).stdout).toBe(`${sha256(paste, Buffer.from("end"))}  -\n`);
   });
 
-  it.each([
+  needs("setsTerminal").each([
     ["at the start of a line", ["one\n"], "one\r\n"],
     ["in the middle of a line", ["one\n", "tw"], "one\r\ntw"],
     ["without any input", [], ""],
@@ -69,7 +69,7 @@ describeBackends("stdin", ({ start }) => {
     expect(await outcome(process)).toMatchObject({ pty: `ready\r\n${pty}`, exitCode: 0 });
   });
 
-  it("may be closed again, and then takes no more", async () => {
+  needs("closesPipes")("may be closed again, and then takes no more", async () => {
     const process = await start({ argv: fixture("on-signal.mjs"), pipeStdin: true });
     expect(await process.closeStdin()).toBe("accepted");
     expect(await process.closeStdin()).toBe("accepted");
@@ -78,26 +78,29 @@ describeBackends("stdin", ({ start }) => {
     await process.terminate({ graceMs: 0 });
   });
 
-  it("refuses writes once the child closed its end, and nothing else happens", async () => {
-    const process = await start({ argv: sh("exec <&-; echo closed; sleep 1000"), pipeStdin: true });
-    await printed(process, "closed\n");
-    let answer = await process.write("x");
-    while (answer === "accepted") {
-      await process.read({ afterSeq: 1, waitMs: 5 });
-      answer = await process.write("x");
-    }
-    expect(answer).toBe("stdinClosed");
-    expect(await process.closeStdin()).toBe("stdinClosed");
-    expect(process.info.state).toBe("running");
-    await process.signal("SIGTERM");
-    expect((await outcome(process)).signal).toBe("SIGTERM");
-  });
+  needs("feelsStdin", "closesPipes")(
+    "refuses writes once the child closed its end, and nothing else happens",
+    async () => {
+      const process = await start({ argv: sh("exec <&-; echo closed; sleep 1000"), pipeStdin: true });
+      await printed(process, "closed\n");
+      let answer = await process.write("x");
+      while (answer === "accepted") {
+        await process.read({ afterSeq: 1, waitMs: 5 });
+        answer = await process.write("x");
+      }
+      expect(answer).toBe("stdinClosed");
+      expect(await process.closeStdin()).toBe("stdinClosed");
+      expect(process.info.state).toBe("running");
+      await process.signal("SIGTERM");
+      expect((await outcome(process)).signal).toBe("SIGTERM");
+    },
+  );
 
   it.each([
     ["a pipe", { pipeStdin: true }],
     ["a tty", { tty: true }],
   ])("refuses writes after the exit, on %s", async (_what, spec) => {
-    const process = await start({ argv: ["true"], ...spec });
+    const process = await start({ argv: ["/bin/true"], ...spec, env: { PATH: "/bin" } });
     await exitOf(process);
     expect(await process.write("x")).toBe("stdinClosed");
     expect(await process.closeStdin()).toBe("stdinClosed");
@@ -105,7 +108,7 @@ describeBackends("stdin", ({ start }) => {
     expect(await process.write("x")).toBe("stdinClosed");
   });
 
-  it("passes 1 MiB through a pipe unchanged", async () => {
+  needs("closesPipes")("passes 1 MiB through a pipe unchanged", async () => {
     const paste = randomBytes(MIB);
     const process = await start({ argv: ["sha256sum"], pipeStdin: true });
     for (let at = 0; at < MIB; at += 10_000) await process.write(paste.subarray(at, at + 10_000));
@@ -113,7 +116,7 @@ describeBackends("stdin", ({ start }) => {
     expect((await outcome(process)).stdout).toBe(`${sha256(paste)}  -\n`);
   });
 
-  it("passes a paste of 1 MiB through a raw tty unchanged", async () => {
+  needs("setsTerminal")("passes a paste of 1 MiB through a raw tty unchanged", async () => {
     const paste = randomBytes(MIB);
     const process = await start({
       argv: sh(`echo ready; head -c ${MIB} | sha256sum`),
@@ -127,7 +130,7 @@ describeBackends("stdin", ({ start }) => {
 
 describeBackends(
   "a stdin queue of 1,000 bytes",
-  ({ start }) => {
+  ({ needs, start }) => {
     /** A process that reads nothing, with its pipe and its queue full. */
     const startFull = async (): Promise<{ process: Process; large: Buffer }> => {
       const process = await start({ argv: fixture("on-signal.mjs", "SIGUSR1=ignore"), pipeStdin: true });
@@ -137,7 +140,7 @@ describeBackends(
       return { process, large };
     };
 
-    it("takes a write larger than itself when it is empty", async () => {
+    needs("closesPipes")("takes a write larger than itself when it is empty", async () => {
       const large = randomBytes(MIB);
       const process = await start({ argv: ["sha256sum"], pipeStdin: true });
       expect(await process.write(large)).toBe("accepted");
@@ -145,7 +148,7 @@ describeBackends(
       expect((await outcome(process)).stdout).toBe(`${sha256(large)}  -\n`);
     });
 
-    it("parks a write while it is full; a signal overtakes it", async () => {
+    needs("feelsStdin", "signals")("parks a write while it is full; a signal overtakes it", async () => {
       const { process } = await startFull();
       const answers: string[] = [];
       const parked = process.write("more").then((answer) => answers.push(answer));
@@ -165,7 +168,7 @@ describeBackends(
       await process.terminate({ graceMs: 0 });
     });
 
-    it("takes what is parked in order as room comes", async () => {
+    needs("feelsStdin", "closesPipes")("takes what is parked in order as room comes", async () => {
       const process = await start({ argv: sh("read _; exec cat"), pipeStdin: true });
       const words = Array.from({ length: 300 }, (_, i) => `${i}${"-".repeat(990)}`);
       const writes = Promise.all([process.write("\n"), ...words.map((word) => process.write(word))]);

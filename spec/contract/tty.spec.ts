@@ -12,8 +12,8 @@ import { describeBackends } from "./backends.ts";
 
 const scratch = makeScratch();
 
-describeBackends("a tty", ({ supports, start }) => {
-  it("is one stream, on which lines end with carriage return and newline", async () => {
+describeBackends("a tty", ({ supports, needs, start }) => {
+  needs("setsTerminal")("is one stream, on which lines end with carriage return and newline", async () => {
     const process = await start({ argv: sh("echo out; read _; echo err >&2; read _"), tty: { echo: false } });
     await printed(process, "out\r\n");
     await process.write("\n");
@@ -28,7 +28,7 @@ describeBackends("a tty", ({ supports, start }) => {
     expect(process.info).toMatchObject({ tty: true, stdin: true });
   });
 
-  it("is the controlling terminal of a session that the child leads", async () => {
+  needs("tellsPid")("is the controlling terminal of a session that the child leads", async () => {
     const script = "for fd in 0 1 2; do test -t $fd || echo no $fd; done; echo hi > /dev/tty; ps -o pid=,sid= -p $$";
     const process = await start({ argv: sh(script), tty: true });
     const { pty } = await outcome(process);
@@ -36,15 +36,20 @@ describeBackends("a tty", ({ supports, start }) => {
     expect(pty.trim().split(/\s+/)).toEqual(["hi", pid, pid]);
   });
 
-  it.each([
-    ["24 rows and 80 columns by default", true, "24 80\r\n"],
+  const stty = { argv: ["stty", "size"], env: { PATH: "/usr/bin:/bin" } };
+
+  it("has 24 rows and 80 columns by default", async () => {
+    expect((await outcome(await start({ ...stty, tty: true }))).pty).toBe("24 80\r\n");
+  });
+
+  needs("setsTerminal").each([
     ["the size that was asked for", { rows: 50, cols: 132 }, "50 132\r\n"],
     ["the default for what was not said", { cols: 7 }, "24 7\r\n"],
   ])("has %s", async (_what, tty, pty) => {
-    expect((await outcome(await start({ argv: ["stty", "size"], tty }))).pty).toBe(pty);
+    expect((await outcome(await start({ ...stty, tty }))).pty).toBe(pty);
   });
 
-  it("tells the program of a new size, and subscribers too", async () => {
+  needs("setsTerminal")("tells the program of a new size, and subscribers too", async () => {
     const process = await start({ argv: fixture("terminal-size.mjs"), tty: { rows: 10, cols: 20, echo: false } });
     await printed(process, "10x20\r\n");
     await process.resize({ rows: 30, cols: 40 });
@@ -62,28 +67,28 @@ describeBackends("a tty", ({ supports, start }) => {
   });
 
   it("alone can be resized", async () => {
-    const process = await start({ argv: ["cat"], pipeStdin: true });
+    const process = await start({ argv: sh("read _"), pipeStdin: true });
     expect(await refusal(process.resize({ rows: 1, cols: 1 }))).toEqual({ code: "UNSUPPORTED", data: {} });
-    await process.closeStdin();
+    await process.write("\n");
     await end(process);
     expect(await refusal(process.resize({ rows: 1, cols: 1 }))).toEqual({ code: "UNSUPPORTED", data: {} });
   });
 
-  it("turns Ctrl-C into SIGINT", async () => {
+  needs("tellsSignals")("turns Ctrl-C into SIGINT", async () => {
     const process = await start({ argv: sh("echo ready; exec sleep 1000"), tty: true });
     await printed(process, "ready");
     await process.write("\x03");
     expect(await exitOf(process)).toMatchObject({ exitCode: null, signal: "SIGINT", reason: "signal" });
   });
 
-  it("lets a line be edited before the program sees it", async () => {
+  needs("setsTerminal")("lets a line be edited before the program sees it", async () => {
     const process = await start({ argv: sh('echo ready; read -r line; echo "<$line>"'), tty: { echo: false } });
     await printed(process, "ready");
     await process.write("abX\x7fc é\x7fd\n");
     expect((await outcome(process)).pty).toBe("ready\r\n<abc d>\r\n");
   });
 
-  it("does not show what is typed with echo off", async () => {
+  needs("setsTerminal")("does not show what is typed with echo off", async () => {
     const process = await start({
       argv: sh('echo ready; read -r line; printf %s "$line" | wc -c'),
       tty: { echo: false },
@@ -93,7 +98,7 @@ describeBackends("a tty", ({ supports, start }) => {
     expect((await outcome(process)).pty).toBe("ready\r\n6\r\n");
   });
 
-  it("passes 65,536 random bytes unchanged in both directions when raw", async () => {
+  needs("setsTerminal")("passes 65,536 random bytes unchanged in both directions when raw", async () => {
     const bytes = randomBytes(65_536);
     const process = await start({ argv: sh("printf :; exec head -c 65536"), tty: { raw: true } });
     await printed(process, ":");
@@ -113,7 +118,7 @@ describeBackends("a tty", ({ supports, start }) => {
     });
   }
 
-  it("delivers all that was printed before the exit", async () => {
+  needs("setsTerminal")("delivers all that was printed before the exit", async () => {
     const bytes = randomBytes(300_000);
     writeFileSync(scratch("tail"), bytes);
     for (let run = 0; run < 10; run += 1) {
@@ -124,7 +129,7 @@ describeBackends("a tty", ({ supports, start }) => {
     }
   });
 
-  it("does not end with a program that closes it and goes on", async () => {
+  needs("signals", "tellsSignals")("does not end with a program that closes it and goes on", async () => {
     const process = await start({ argv: sh("exec <&- >&- 2>&-; while :; do sleep 0.01; done"), tty: true });
     expect((await process.read({ waitMs: 200 })).exited).toBe(false);
     await process.signal("SIGUSR1");

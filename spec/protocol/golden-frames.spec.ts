@@ -1,12 +1,14 @@
 // The bytes of every message, as another program would have to write and read them. A change here breaks old peers.
 import { describe, expect, it } from "@jest/globals";
 import {
+  type Activity,
   type ClientMessage,
   checkClientMessage,
   checkServerMessage,
   decode,
   encode,
   encodeEvent,
+  type PipeHolder,
   type ProcessInfo,
   type ServerMessage,
 } from "../../protocol/index.ts";
@@ -86,6 +88,8 @@ const fromClient: [string, ClientMessage, string][] = [
     request("process/terminate", { ...at, graceMs: 0 }),
     REQUEST("process/terminate", `83 ${AT} "graceMs"=00`),
   ],
+  ["process/holders", request("process/holders", at), REQUEST("process/holders", `82 ${AT}`)],
+  ["process/activity", request("process/activity", at), REQUEST("process/activity", `82 ${AT}`)],
   ["changes/watch", request("changes/watch", {}), REQUEST("changes/watch", "80")],
   ["session/close", request("session/close", { graceMs: 5_000 }), REQUEST("session/close", `81 "graceMs"=cd1388`)],
 ];
@@ -110,6 +114,24 @@ const fromServer: [string, ServerMessage, string][] = [
     "reply with a result",
     { type: "reply", id: 7, result: { status: "accepted" } },
     `83 "type"="reply" "id"=07 "result"=81 "status"="accepted"`,
+  ],
+  [
+    "reply to process/holders",
+    {
+      type: "reply",
+      id: 7,
+      result: { holders: [{ pid: 4242, command: "sleep 9", streams: ["stdin", "stdout"] } satisfies PipeHolder] },
+    },
+    `83 "type"="reply" "id"=07 "result"=81 "holders"=91 83 "pid"=cd1092 "command"="sleep 9" "streams"=92 "stdin" "stdout"`,
+  ],
+  [
+    "reply to process/activity",
+    {
+      type: "reply",
+      id: 7,
+      result: { activity: { state: "reading-stdin", pid: 4242, command: "cat" } satisfies Activity },
+    },
+    `83 "type"="reply" "id"=07 "result"=81 "activity"=83 "state"="reading-stdin" "pid"=cd1092 "command"="cat"`,
   ],
   [
     "reply with an error",

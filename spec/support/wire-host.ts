@@ -1,7 +1,7 @@
 // A supervisor, a server on a port of 127.0.0.1, a bad network before it and clients: what the specs of the wire work with.
 
-import type { ClientOptions, RemoteBackend } from "../../lib/client/remote-backend.ts";
-import { connect } from "../../lib/connect.ts";
+import type { RemoteBackend } from "../../lib/client/remote-backend.ts";
+import { type ConnectOptions, connect } from "../../lib/connect.ts";
 import { createSupervisor, type Supervisor } from "../../lib/local/supervisor.ts";
 import { type ExecwireServer, type ServeOptions, serve } from "../../lib/server/server.ts";
 import { WireProxy } from "./wire-proxy.ts";
@@ -34,12 +34,12 @@ export class WireHost {
   }
 
   /** A client behind the proxy. */
-  connect(options: ClientOptions = {}): Promise<RemoteBackend> {
+  connect(options: ConnectOptions = {}): Promise<RemoteBackend> {
     return this.#connect(this.proxy.url, options);
   }
 
   /** A client with a good connection. */
-  connectDirectly(options: ClientOptions = {}): Promise<RemoteBackend> {
+  connectDirectly(options: ConnectOptions = {}): Promise<RemoteBackend> {
     return this.#connect(this.server.url as string, options);
   }
 
@@ -50,7 +50,7 @@ export class WireHost {
     await this.server.close();
   }
 
-  async #connect(url: string, { limits, ...options }: ClientOptions): Promise<RemoteBackend> {
+  async #connect(url: string, { limits, ...options }: ConnectOptions): Promise<RemoteBackend> {
     const client = await connect(url, { token: TOKEN, limits: { ...EAGER, ...limits }, ...options });
     this.#clients.push(client);
     return client;

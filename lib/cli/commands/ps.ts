@@ -4,18 +4,29 @@ import type { ProcessInfo } from "../../../protocol/index.ts";
 import { withServer } from "../open-server.ts";
 import { addServerOptions, type ServerOptions } from "../options.ts";
 import { write } from "../output.ts";
+import { detailLines, lookAt } from "../process-details.ts";
 import { printable, table } from "../table.ts";
+
+interface PsOptions extends ServerOptions {
+  readonly json?: boolean;
+  readonly verbose?: boolean;
+}
 
 /** Says what `ps` takes. */
 export function define(command: Command): void {
   addServerOptions(
     command
+      .option(
+        "-v, --verbose",
+        "also what each does or waits for, who keeps it from closing, where and since when it runs",
+      )
       .option("--json", "everything that is known of each, as one JSON array")
       .addHelpText("after", HELP)
-      .action((options: ServerOptions & { readonly json?: boolean }) =>
+      .action((options: PsOptions) =>
         withServer(options, async (backend) => {
           const processes = await backend.list();
-          await write("stdout", options.json ? `${JSON.stringify(processes, null, 2)}\n` : tableOf(processes));
+          const shown = options.verbose ? await lookAt(backend, processes) : processes;
+          await write("stdout", options.json ? `${JSON.stringify(shown, null, 2)}\n` : tableOf(shown, options));
         }),
       ),
   );
@@ -23,7 +34,7 @@ export function define(command: Command): void {
 
 const HEAD = ["ID", "STATE", "EXIT", "PID", "AGE", "COMMAND"];
 
-function tableOf(processes: readonly ProcessInfo[]): string {
+function tableOf(processes: readonly ProcessInfo[], { verbose }: PsOptions): string {
   const now = Date.now();
   const rows = processes.map(({ processId, state, exitCode, signal, pid, startedAt, argv }) => [
     processId,
@@ -34,7 +45,8 @@ function tableOf(processes: readonly ProcessInfo[]): string {
     argv.join(" "),
   ]);
   const { isTTY, columns } = process.stdout;
-  return table([HEAD, ...rows.map((row) => row.map(printable))], isTTY ? columns : undefined);
+  const details = verbose ? processes.map((process) => detailLines(process).map(printable)) : [];
+  return table([HEAD, ...rows.map((row) => row.map(printable))], isTTY ? columns : undefined, [[], ...details]);
 }
 
 /** A duration in its largest unit. */
@@ -49,6 +61,23 @@ const HELP = `
 A closed process is listed until the server forgets it (80 s after its end unless the server says
 otherwise). EXIT is its exit code, or the signal that ended it.
 
+With -v, lines under each process say more:
+  activity  what it does at this moment, and which of its descendants that is:
+              running               uses the CPU
+              reading-stdin         waits for input: give it some with execwire write
+              polling-stdin         waits for input, or for something else
+              stopped               continues with: execwire signal ID CONT
+              waiting-for-children  waits for that one, which only sleeps
+              waiting-for-io        waits for a disk or a network file system
+              sleeping              waits for something else, or it cannot be told
+  held by   who still has a stream of an exited process open, which keeps it from being closed:
+            end them with execwire stop --scope tree ID, or wait
+  cwd       its working directory
+  started   when, in local time
+Activity and holders are known for processes on Linux; who belongs to another user is not shown.
+
 Examples:
   execwire ps
-  execwire ps --json | jq -r '.[] | select(.state == "running").processId'`;
+  execwire ps -v
+  execwire ps --json | jq -r '.[] | select(.state == "running").processId'
+  execwire ps -v --json | jq -r '.[] | select(.activity.state == "reading-stdin").processId'`;

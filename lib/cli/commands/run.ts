@@ -1,7 +1,7 @@
 // `execwire run`: one command, passed through, here or on a server. Nothing it prints is lost, however slow our own reader
 // is; nothing it started through its process group outlives it when we are told to end.
 import { resolve } from "node:path";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import type { ProcessSpec } from "../../../protocol/index.ts";
 import type { Link } from "../../client/link.ts";
 import type { Backend } from "../../process/backend.ts";
@@ -17,7 +17,7 @@ import {
 } from "../options.ts";
 import { write } from "../output.ts";
 import { passThrough } from "../pass-through.ts";
-import { UsageError } from "../report.ts";
+import { say, UsageError } from "../report.ts";
 import { terminalSize } from "../terminal.ts";
 
 /** Options of `run`, as the command line parses them. */
@@ -33,6 +33,8 @@ interface RunOptions extends ServerOptions {
   readonly detach?: boolean;
   readonly id?: string;
   readonly label: Record<string, string>;
+  readonly json?: boolean;
+  readonly quiet?: boolean;
 }
 
 /** Where the command is to run. */
@@ -57,6 +59,10 @@ export function define(command: Command): void {
     .option("--id <id>", "name it, instead of a new uuid")
     .option("-l, --label <name=value>", "label it; repeat for more", collectPairs, {})
     .addOption(spawnerOption())
+    .addOption(
+      new Option("--json", "instead of its output print its outcome, as one line").conflicts(["quiet", "detach"]),
+    )
+    .addOption(new Option("-q, --quiet", "print nothing that it prints; the exit code is all").conflicts("detach"))
     .option("--remote", "run it on the server of `execwire serve` instead of in this program")
     .option("-d, --detach", "print its id and leave it running on the server (implies --remote)")
     .passThroughOptions()
@@ -75,7 +81,12 @@ async function run(argv: readonly string[], options: RunOptions): Promise<number
   const place = await (isRemote ? openRemote(options) : openLocal(options));
   try {
     const isInteractive = options.interactive || (options.tty && process.stdin.isTTY) || false;
-    const child = await place.backend.start(specOf(argv, options, { isRemote, isInteractive, isHere: place.isHere }));
+    const spec = specOf(argv, options, { isRemote, isInteractive, isHere: place.isHere });
+    if (options.json || options.quiet) {
+      const { runCaptured } = await import("../run-captured.ts");
+      return await runCaptured(place.backend, spec, { json: options.json, stdin: isInteractive, link: place.link });
+    }
+    const child = await place.backend.start(spec);
     if (options.detach) {
       await write("stdout", `${child.id}\n`);
       return 0;
@@ -95,9 +106,18 @@ async function run(argv: readonly string[], options: RunOptions): Promise<number
 }
 
 async function openLocal({ spawner, grace }: RunOptions): Promise<Place> {
-  const { createSupervisor } = await import("../../local/supervisor.ts");
-  const limits = milliseconds("graceMs", grace);
-  return { backend: createSupervisor({ subreaper: true, limits, ...(spawner && { spawner }) }), isHere: true };
+  const [{ createSupervisor }, { canGuard }] = await Promise.all([
+    import("../../local/supervisor.ts"),
+    import("../../spawn/guard.ts"),
+  ]);
+  const backend = createSupervisor({
+    subreaper: true,
+    onSupervisorDeath: canGuard() ? "kill" : "keep",
+    limits: milliseconds("graceMs", grace),
+    onError: (error) => say(error instanceof Error ? (error.stack ?? error.message) : String(error)),
+    ...(spawner && { spawner }),
+  });
+  return { backend, isHere: true };
 }
 
 async function openRemote(options: RunOptions): Promise<Place> {
@@ -138,6 +158,7 @@ Examples:
   execwire run -- sh -c 'echo out; echo err >&2; exit 3'    two streams, exit code 3
   execwire run --timeout 10 -- make test                    ended with its children after 10 s
   execwire run -t -- bash                                   an interactive shell
+  execwire run --json -- make test                          what became of it, for a program to read
   echo hello | execwire run -i -- cat                       stdin passed on
   execwire run -d --id build -- make                        on the server of execwire serve, and
   execwire attach build                                     look at it, as often as you like
@@ -146,6 +167,12 @@ Signals sent to execwire go to the command and everything in its process group. 
 command has ended and its output was written, however slow the reader is. A job that the command
 detached on purpose (setsid, own output) outlives it when the command ends by itself; a timeout, or
 three signals to a command that does not end, reach it too.
+
+With --json stdout gets one line when it is over: {"exitCode", "signal", "timedOut", "stdout": {"text",
+"totalBytes", "omittedBytes", ...}, "stderr", "aggregated", "durationMs", "drain", ...}. Of each stream the
+first and the last 512 KiB are kept. The exit code is the same as without. A job that still holds its output
+when nothing has come for 2 s after its end is ended too; so it is with --quiet. When it cannot be started
+there is no line, but an error as ever.
 
 With --remote, --detach or --url it runs on a server: with the server's HOME, PATH and the like plus
 what --env says, not with your environment; in your directory if the server is the local one, else in

@@ -1,8 +1,10 @@
 // `execwire serve`: processes for other terminals and programs, until it is told to end; then they end too.
 import { type Command, Option } from "commander";
 import { limits as defaults, type Limits } from "../../../protocol/index.ts";
+import { codexDialect } from "../../codex/server/codex-dialect.ts";
 import { createSupervisor } from "../../local/supervisor.ts";
 import { type ListenAddress, serve } from "../../server/server.ts";
+import { canGuard, type OnSupervisorDeath } from "../../spawn/guard.ts";
 import type { SpawnerName } from "../../spawn/load-spawner.ts";
 import { EndRequest, isSet } from "../end-request.ts";
 import { parseListen } from "../listen-address.ts";
@@ -22,6 +24,7 @@ interface ServeCommandOptions {
   readonly grace?: number;
   readonly spawner?: SpawnerName;
   readonly exitOnStdinClose?: boolean;
+  readonly onDeath: OnSupervisorDeath;
 }
 
 /** Says what `serve` takes. */
@@ -37,6 +40,11 @@ export function define(command: Command): void {
     .option("--grace <seconds>", "time from SIGTERM to SIGKILL when a process must end", parseSeconds)
     .addOption(spawnerOption())
     .option("--exit-on-stdin-close", "end when stdin does: together with the program that started it")
+    .addOption(
+      new Option("--on-death <what>", "what becomes of its processes when it is killed with SIGKILL (kill: Linux only)")
+        .choices(["kill", "keep"])
+        .default("kill"),
+    )
     .addHelpText("after", HELP)
     .action(host);
 }
@@ -54,12 +62,20 @@ async function host(options: ServeCommandOptions): Promise<void> {
   const end = new EndRequest();
   if (options.exitOnStdinClose || isSet(process.env.CODEX_EXEC_SERVER_EXIT_ON_STDIN_CLOSE)) end.watchStdin();
   const onError = (error: unknown) => say(error instanceof Error ? (error.stack ?? error.message) : String(error));
-  const supervisor = createSupervisor({ subreaper: true, limits, onError, ...(spawner && { spawner }) });
+  const onSupervisorDeath = canGuard() ? options.onDeath : "keep";
+  const supervisor = createSupervisor({
+    subreaper: true,
+    onSupervisorDeath,
+    limits,
+    onError,
+    ...(spawner && { spawner }),
+  });
   const undo: (() => unknown)[] = [() => end.release(), () => supervisor.close()];
   try {
     const { listen } = options;
+    const dialect = await codexDialect();
     if (listen === "stdio") {
-      const server = await serve(supervisor, { auth: { kind: "none" }, limits });
+      const server = await serve(supervisor, { auth: { kind: "none" }, limits, dialect });
       undo.push(() => server.close());
       undo.push(acceptStdio(server, defaults.frameBytes, () => end.request("the client is gone")));
       say("serving stdin and stdout");
@@ -70,6 +86,7 @@ async function host(options: ServeCommandOptions): Promise<void> {
         auth: admission.auth,
         listen,
         limits,
+        dialect,
         allowedOrigins: options.allowOrigin ?? [],
       });
       undo.push(() => server.close());
@@ -93,7 +110,8 @@ async function announce(url: string, admission: Admission): Promise<() => void> 
 
 const HELP = `
 Prints its URL as the only line on stdout when it is ready; what happens is told on stderr. SIGTERM or
-SIGINT ends it with all its processes (exit code 0); a second one kills them at once.
+SIGINT ends it with all its processes (exit code 0); a second one kills them at once. When it is killed
+itself (SIGKILL), a small process beside it kills them, unless --on-death says keep.
 
 Clients must know the token. It is in a file that only you can read, by default in the runtime directory
 ($XDG_RUNTIME_DIR/execwire or /tmp/execwire-UID), where the other commands find it by themselves. A browser

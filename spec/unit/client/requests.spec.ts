@@ -29,8 +29,8 @@ describe("the requests of a client", () => {
   it("acknowledge the replies that came, each in one request", () => {
     const { requests, ids } = make();
     for (let count = 0; count < 3; count += 1) void requests.call("process/list", {});
-    requests.settle({ type: "reply", id: 3, result: {} });
-    requests.settle({ type: "reply", id: 1, result: {} });
+    requests.settle({ type: "reply", id: 3, result: { processes: [] } });
+    requests.settle({ type: "reply", id: 1, result: { processes: [] } });
     void requests.call("process/list", {});
     void requests.call("process/list", {});
     expect(ids().slice(3)).toEqual([
@@ -53,7 +53,7 @@ describe("the requests of a client", () => {
     const { requests } = make();
     const told: string[] = [];
     requests.request("process/list", {}, { ...ignore, onResult: () => told.push("result") });
-    requests.settle({ type: "reply", id: 1, result: {} });
+    requests.settle({ type: "reply", id: 1, result: { processes: [] } });
     expect(told).toEqual(["result"]);
   });
 
@@ -62,7 +62,7 @@ describe("the requests of a client", () => {
     const call = requests.call("process/list", {});
     requests.settle({ type: "reply", id: 1, result: { processes: [] } });
     requests.settle({ type: "reply", id: 1, error: { code: "INTERNAL", message: "again" } });
-    requests.settle({ type: "reply", id: 99, result: {} });
+    requests.settle({ type: "reply", id: 99, result: { processes: [] } });
     expect(await call).toEqual({ processes: [] });
     expect(requests.pending).toEqual([]);
   });
@@ -73,7 +73,7 @@ describe("the requests of a client", () => {
     requests.request("process/unsubscribe", { processId: "p", incarnation: "i" }, ignore, { again: false });
     void requests.call("process/list", {});
     void requests.call("process/list", {});
-    requests.settle({ type: "reply", id: 3, result: {} });
+    requests.settle({ type: "reply", id: 3, result: { processes: [] } });
     sent.length = 0;
     requests.sendAgain();
     expect(ids()).toEqual([

@@ -156,6 +156,22 @@ describe("a client that lost its connection", () => {
     expect(world.server.methods).not.toContain("process/start");
   });
 
+  it("frees a start that is stuck for good since its connection was lost, and repeats it", async () => {
+    const starting = world.backend.start({ argv: ["program"], processId: "p", cwd: "/" });
+    await world.server.next("process/start");
+    await world.reconnect();
+    await world.server.welcome();
+    for (let question = 0; question < 20; question += 1) {
+      await world.server.refuse("process/read", -32600, "process id p is starting");
+      await world.server.taken();
+      world.clock.advance(50);
+    }
+    await world.server.answer("process/terminate", { running: true });
+    await world.server.refuse("process/read", -32600, "unknown process id p");
+    await world.server.answer("process/start", { processId: "p", sandboxType: "none" });
+    expect((await starting).info.state).toBe("running");
+  });
+
   it("leaves a connection on which a command waits behind a write that blocks", async () => {
     const process = await world.start({ pipeStdin: true });
     const writing = process.write("more than fits");

@@ -41,7 +41,9 @@ describe("the token of an Authorization header", () => {
     ["bearer  abc ", "abc"],
     ["Basic abc", undefined],
     ["Bearer", undefined],
-    ["Bearer a b", undefined],
+    // A wrong token rather than none, as the exec-server says.
+    ["Bearer a b", "a b"],
+    ["Bearer\tabc", undefined],
     [undefined, undefined],
   ])("of %j is %j", (header, token) => {
     expect(bearerToken(header)).toBe(token);

@@ -136,6 +136,9 @@ describe("a connection", () => {
     const owner = await greeted();
     owner.request(1, "process/start", { spec, incarnation: "i" });
     await owner.reply(1);
+    for (const child of host.spawner.children) {
+      child.facts = { holders: async () => [], activity: async () => ({ state: "sleeping" }) };
+    }
     const viewer = await greeted(VIEW_TOKEN);
     const methods: [string, object][] = [
       ["process/start", { spec: { argv: ["/x"] }, incarnation: "j" }],
@@ -149,6 +152,8 @@ describe("a connection", () => {
       ["process/list", {}],
       ["process/attach", { processId: "p" }],
       ["process/read", at],
+      ["process/holders", at],
+      ["process/activity", at],
       ["changes/watch", {}],
       ["process/subscribe", { ...at, afterSeq: 0, delivery: "gap" }],
       ["process/unsubscribe", at],

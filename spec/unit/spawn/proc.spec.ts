@@ -3,7 +3,8 @@ import { symlinkSync } from "node:fs";
 import { afterAll, describe, expect, it } from "@jest/globals";
 import { firstValueFrom } from "rxjs";
 import { createSupervisor } from "../../../lib/local/supervisor.ts";
-import { ownChildren, ProcTable, readProcess } from "../../../lib/spawn/proc.ts";
+import { ownChildren, parseStat, readCommand, readProcess, readThreads } from "../../../lib/spawn/proc.ts";
+import { ProcTable } from "../../../lib/spawn/proc-table.ts";
 import { makeScratch } from "../../support/scratch.ts";
 import { settled } from "../../support/system-wait.ts";
 
@@ -23,7 +24,9 @@ describe("a process in /proc", () => {
         (entry) => entry?.state === "S",
       );
       const entry = { pid, state: "S", parent: process.pid, group: pid, session: pid };
-      expect(found).toEqual({ ...entry, startTime: expect.any(Number) });
+      expect(found).toEqual({ ...entry, terminal: 0, foreground: -1, startTime: expect.any(Number) });
+      expect(readThreads(pid)).toEqual([found]);
+      expect(readCommand(pid)).toBe(`${at(name)} -c read line`);
       expect(new ProcTable().entries.filter((other) => other.pid === pid)).toEqual([found]);
       expect(ownChildren()).toContain(pid);
       expect(found?.startTime).toBeGreaterThan(readProcess(process.pid)?.startTime ?? 0);
@@ -41,5 +44,32 @@ describe("a process in /proc", () => {
 
   it("is undefined when there is none", () => {
     expect(readProcess(2 ** 22 + 1)).toBeUndefined();
+    expect(readThreads(2 ** 22 + 1)).toEqual([]);
+    expect(readCommand(2 ** 22 + 1)).toBe("[]");
+  });
+
+  it.each(["x", "a b", "a) Z 9 9 (b", "((", "))", "a\nb", ") S 1 1 1", ""])("is parsed with the name %j", (name) => {
+    const rest = `S 10 20 30 34816 40 4194304 ${"0 ".repeat(12)}777 1`;
+    const entry = { pid: 5, state: "S", parent: 10, group: 20, session: 30, terminal: 34816, foreground: 40 };
+    expect(parseStat(`5 (${name}) ${rest}\n`)).toEqual({ ...entry, startTime: 777 });
+  });
+
+  it("knows its terminal, and the group in the foreground there", async () => {
+    const child = await supervisor.start({ argv: ["/bin/cat"], tty: true });
+    const pid = child.info.pid as number;
+    expect(readProcess(pid)).toMatchObject({ foreground: pid, terminal: expect.any(Number) });
+    expect(readProcess(pid)?.terminal).toBeGreaterThan(0);
+    await child.terminate({ graceMs: 0 });
+  });
+
+  it("has a command of at most 256 characters, none of them halved", async () => {
+    const child = await supervisor.start({
+      argv: ["/bin/sh", "-c", "read line", "\u{1f600}".repeat(300)],
+      pipeStdin: true,
+    });
+    const command = readCommand(child.info.pid as number);
+    const start = "/bin/sh -c read line ";
+    expect(command).toBe(start + "\u{1f600}".repeat(256 - start.length));
+    await child.closeStdin();
   });
 });

@@ -1,0 +1,52 @@
+// How long closed processes stay readable: a time, a count and a number of bytes, whichever is first over. The server forgets
+// them after its own time; this is what a client holds in memory.
+import type { Cancel, Clock } from "../../clock.ts";
+import type { KnownProcess } from "./known-process.ts";
+
+/** Bounds of what is kept. */
+export interface ClosedLimits {
+  readonly closedRetentionMs: number;
+  readonly closedProcesses: number;
+  readonly closedBytes: number;
+  readonly retainedBytes: number;
+}
+
+/** The closed processes of a client, oldest first. */
+export class ClosedProcesses {
+  readonly #kept = new Map<KnownProcess, { readonly bytes: number; readonly cancel: Cancel }>();
+  readonly #limits: ClosedLimits;
+  readonly #clock: Clock;
+  #bytes = 0;
+
+  constructor(limits: ClosedLimits, clock: Clock) {
+    this.#limits = limits;
+    this.#clock = clock;
+  }
+
+  /** Begins the time of a process that was closed just now. */
+  keep(process: KnownProcess): void {
+    const { closedRetentionMs, closedProcesses, closedBytes, retainedBytes } = this.#limits;
+    const bytes = Math.min(process.log.totalBytes, retainedBytes);
+    const cancel = this.#clock.after(closedRetentionMs, () => this.#drop(process), { background: true });
+    this.#kept.set(process, { bytes, cancel });
+    this.#bytes += bytes;
+    for (const oldest of this.#kept.keys()) {
+      if (this.#kept.size <= closedProcesses && this.#bytes <= closedBytes) return;
+      this.#drop(oldest);
+    }
+  }
+
+  /** Removes everything now. */
+  clear(): void {
+    for (const process of this.#kept.keys()) this.#drop(process);
+  }
+
+  #drop(process: KnownProcess): void {
+    const kept = this.#kept.get(process);
+    if (!kept) return;
+    this.#kept.delete(process);
+    this.#bytes -= kept.bytes;
+    kept.cancel();
+    process.remove();
+  }
+}

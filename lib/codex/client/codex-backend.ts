@@ -1,0 +1,272 @@
+// A Codex exec-server as a backend. The dialect has no list, no attach and no labels: the processes of this backend are those
+// that this client has started.
+import { Subject } from "rxjs";
+import {
+  checkSpec,
+  type DeliveryMode,
+  type Limits,
+  type ProcessInfo,
+  type ProcessSpec,
+} from "../../../protocol/index.ts";
+import { newUuid } from "../../client/uuid.ts";
+import { type Clock, systemClock } from "../../clock.ts";
+import { ExecwireError, refuse } from "../../errors.ts";
+import { GuardedObservable, type ReportError, reportToConsole } from "../../log/guarded-observable.ts";
+import type { Backend, StartOptions } from "../../process/backend.ts";
+import type { Process } from "../../process/process.ts";
+import type { TextTransport } from "../../transport/websocket-client.ts";
+import { CodexError } from "../codex-error.ts";
+import { type Envelope, NO_ID } from "../envelope.ts";
+import { answerOf, processEvent, startResult } from "./answers.ts";
+import { Brake } from "./brake.ts";
+import { CodexCalls } from "./calls.ts";
+import { ClosedProcesses } from "./closed-processes.ts";
+import { CodexLink } from "./codex-link.ts";
+import { CodexPort, unknownProcess } from "./codex-port.ts";
+import { CodexProcess } from "./codex-process.ts";
+import { KnownProcess } from "./known-process.ts";
+import { errorOf, fromStartError } from "./refusals.ts";
+import { requestStart } from "./start-call.ts";
+import { toStartRequest } from "./start-params.ts";
+
+/** How to be a client. */
+export interface CodexBackendOptions {
+  readonly open: () => Promise<TextTransport>;
+  readonly limits: Limits;
+  readonly onError?: ReportError;
+  readonly clock?: Clock;
+}
+
+/** The processes that one client has at a Codex exec-server. */
+export class CodexBackend implements Backend {
+  readonly changes$: GuardedObservable<ProcessInfo>;
+  readonly link: CodexLink;
+  readonly #changes = new Subject<ProcessInfo>();
+  readonly #limits: Limits;
+  readonly #onError: ReportError;
+  readonly #clock: Clock;
+  readonly #calls: CodexCalls;
+  readonly #brake: Brake<KnownProcess>;
+  readonly #closed: ClosedProcesses;
+  readonly #processes = new Map<string, KnownProcess>();
+  readonly #ports = new WeakMap<KnownProcess, CodexPort>();
+  #closing: Promise<void> | undefined;
+  /** Why nothing is known any more. */
+  #failure: ExecwireError | undefined;
+
+  constructor(options: CodexBackendOptions) {
+    this.#limits = options.limits;
+    this.#onError = options.onError ?? reportToConsole;
+    this.#clock = options.clock ?? systemClock;
+    const { windowBytes, pauseLeaseMs } = options.limits;
+    const clock = this.#clock;
+    this.#brake = new Brake({
+      windowBytes,
+      leaseMs: pauseLeaseMs,
+      clock,
+      setPaused: (paused) => this.link.setPaused(paused),
+      onLapse: (process) => process.log.replica.lapse(),
+    });
+    this.#calls = new CodexCalls({
+      send: (method, params, id) => this.link.send(method, params, id),
+      isOpen: () => this.link.isOpen,
+      clock,
+      onStuck: () => this.link.reopen(),
+      onBusy: (busy) => {
+        this.#brake.isBusy = busy;
+      },
+    });
+    this.#closed = new ClosedProcesses(options.limits, clock);
+    this.changes$ = new GuardedObservable(this.#onError, (subscriber) => {
+      const subscription = this.#changes.subscribe(subscriber);
+      return () => subscription.unsubscribe();
+    });
+    this.link = new CodexLink({
+      open: options.open,
+      clock,
+      limits: options.limits,
+      onMessage: (message) => this.#receive(message),
+      onConnected: () => this.#onConnected(),
+      onClosed: (reason) => this.#onClosed(reason),
+    });
+  }
+
+  /** Resolves when connected, with what there is to know of the server's machine. */
+  async ready(): Promise<void> {
+    await this.link.ready;
+    if (this.link.environment) return;
+    const info = this.#calls.call("environment/info", {}, { afterLoss: "repeat" });
+    this.link.environmentInfo = await info.catch(() => undefined);
+  }
+
+  async start(spec: ProcessSpec, { incarnation = newUuid() }: StartOptions = {}): Promise<Process> {
+    refuse(checkSpec(spec));
+    const processId = spec.processId ?? incarnation;
+    let process = this.#processes.get(processId);
+    if (process?.info.incarnation !== incarnation) {
+      this.#admit(processId, incarnation);
+      process = this.#begin(spec, processId, incarnation);
+    }
+    await process.started;
+    return this.#processOf(process, "lossless");
+  }
+
+  async attach(processId: string): Promise<Process> {
+    if (this.#failure) throw this.#failure;
+    const process = this.#processes.get(processId);
+    if (!process) throw unknownProcess(processId);
+    return this.#processOf(process, "gap");
+  }
+
+  async list(): Promise<readonly ProcessInfo[]> {
+    if (this.#failure) throw this.#failure;
+    return [...this.#processes.values()].map(({ info }) => info);
+  }
+
+  /** Kills every process with its group, waits for their ends and leaves. A grace has no meaning in this dialect. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #admit(processId: string, incarnation: string): void {
+    if (this.#closing) throw new ExecwireError("CLOSED", "the client was closed and starts nothing any more");
+    if (this.#processes.has(processId)) {
+      const text = `process ${processId} already exists; an id is free again once its process was removed`;
+      throw new ExecwireError("PROCESS_EXISTS", text);
+    }
+    for (const { info } of this.#processes.values()) {
+      if (info.incarnation === incarnation) {
+        refuse({ field: "incarnation", message: `${incarnation} is the life of another process` });
+      }
+    }
+  }
+
+  #begin(spec: ProcessSpec, processId: string, incarnation: string): KnownProcess {
+    const { params, cwd } = toStartRequest(spec, processId, this.link.environment);
+    const process = new KnownProcess({
+      identity: {
+        processId,
+        incarnation,
+        argv: Object.freeze([...spec.argv]),
+        cwd,
+        tty: Boolean(spec.tty),
+        stdin: Boolean(spec.tty || spec.pipeStdin),
+        startedAt: this.#clock.now(),
+        labels: Object.freeze({ ...spec.labels }),
+      },
+      calls: this.#calls,
+      clock: this.#clock,
+      retainedBytes: this.#limits.retainedBytes,
+      retainedEvents: this.#limits.retainedEvents,
+      isPaused: () => this.link.isPaused,
+      onChange: (changed) => this.#onChange(changed),
+      onUnread: (slow, bytes) => this.#brake.report(slow, bytes),
+      onTerminate: (ended) => this.#brake.release(ended),
+    });
+    this.#processes.set(processId, process);
+    this.#changes.next(process.info);
+    const program = spec.argv[0] as string;
+    requestStart(this.#calls, this.#clock, params, {
+      onResult: (result) => void this.#onStarted(process, answerOf(startResult, result).sandboxType ?? "none"),
+      onError: (error) =>
+        this.#onRefused(process, error instanceof CodexError ? fromStartError(error, program) : error),
+    });
+    return process;
+  }
+
+  async #onStarted(process: KnownProcess, sandboxType: string): Promise<void> {
+    if (!process.isCancelled) return process.begin(sandboxType);
+    // A server that handles several requests at once may have seen the cancellation before there was anything to end.
+    await process.kill().catch(() => undefined);
+    this.#onRefused(process, cancelled(process.id));
+  }
+
+  #onRefused(process: KnownProcess, error: ExecwireError): void {
+    process.fail(process.isCancelled && error.code !== "CONNECTION_LOST" ? cancelled(process.id) : error);
+    process.remove();
+  }
+
+  #processOf(process: KnownProcess, delivery: DeliveryMode): Process {
+    let port = this.#ports.get(process);
+    if (!port) {
+      port = new CodexPort(process, this.#calls, this.#clock, this.#limits.writeIds);
+      this.#ports.set(process, port);
+    }
+    const info = () => process.info;
+    return new CodexProcess({ info, log: process.log.replica, port, delivery, onSubscriberError: this.#onError });
+  }
+
+  #onChange(process: KnownProcess): void {
+    const { state } = process;
+    if (state === "closed") {
+      // Nothing more comes, so there is nothing to hold back.
+      this.#brake.release(process);
+      this.#closed.keep(process);
+    }
+    if (state === "removed" && this.#processes.get(process.id) === process) this.#processes.delete(process.id);
+    this.#changes.next(process.info);
+  }
+
+  #receive(message: Envelope): void {
+    if (message.kind === "notification") {
+      const told = processEvent(message.method, message.params);
+      if (told) this.#processes.get(told.processId)?.log.push(told.event);
+    } else if (message.kind === "error" && message.id === NO_ID) {
+      const text = `the server could not read a message: ${errorOf(message.error).message}`;
+      this.link.fail(new ExecwireError("PROTOCOL_VIOLATION", text));
+    } else if (message.kind !== "request") {
+      this.#calls.settle(Number(message.id), message);
+    }
+  }
+
+  #onConnected(): void {
+    this.#brake.update();
+    // What was missed goes first: a write that is sent again may block what follows it.
+    this.#calls.resume(() => {
+      for (const process of this.#processes.values()) process.log.resume();
+    });
+  }
+
+  #onClosed(reason: ExecwireError): void {
+    this.#failure = reason;
+    this.#brake.off();
+    this.#calls.fail(reason);
+    for (const process of this.#processes.values()) if (!process.isOver) process.fail(reason);
+    if (reason.code === "CLOSED") this.#changes.complete();
+    else this.#changes.error(reason);
+  }
+
+  async #close(): Promise<void> {
+    // Without a connection nobody can be told; the server ends the session when its time is over.
+    if (this.link.state === "connected") {
+      this.#brake.off();
+      // What has exited cannot be ended any further in this dialect, whoever holds its output open.
+      const live = [...this.#processes.values()].filter(({ state }) => state === "starting" || state === "running");
+      await Promise.race([this.#end(live), this.#deadline()]);
+    }
+    this.link.close();
+    this.#closed.clear();
+  }
+
+  async #end(processes: readonly KnownProcess[]): Promise<void> {
+    await Promise.all(
+      processes.map(async (process) => {
+        await process.terminate().catch(() => undefined);
+        await process.over;
+      }),
+    );
+  }
+
+  #deadline(): Promise<void> {
+    return new Promise((resolve) => this.#clock.after(this.#limits.closeDeadlineMs, resolve, { background: true }));
+  }
+}
+
+function cancelled(processId: string): ExecwireError {
+  return new ExecwireError("START_CANCELLED", `process ${processId} was terminated before it was up`);
+}

@@ -1,0 +1,177 @@
+// The client's connection to a Codex exec-server: the handshake, and the session that is resumed on each new socket.
+import type { Observable } from "rxjs";
+import type { Limits } from "../../../protocol/index.ts";
+import { connectionLost, HealingConnection, type LinkState } from "../../client/healing.ts";
+import type { Clock } from "../../clock.ts";
+import { ExecwireError } from "../../errors.ts";
+import { CLOSE } from "../../transport/transport.ts";
+import type { TextTransport } from "../../transport/websocket-client.ts";
+import { CODE, CodexError } from "../codex-error.ts";
+import { type Envelope, encodeCall, encodeError, parseEnvelope } from "../envelope.ts";
+import { type Environment, environmentOf, initializeResult } from "./answers.ts";
+import { errorOf } from "./refusals.ts";
+
+/** How to connect. */
+export interface CodexLinkOptions {
+  readonly open: () => Promise<TextTransport>;
+  readonly clock: Clock;
+  readonly limits: Limits;
+  /** Whatever comes after the handshake, but for requests of the server, which are refused here. */
+  readonly onMessage: (message: Envelope) => void;
+  /** Connected, for the first time or again; calls may be sent from here on. */
+  readonly onConnected: () => void;
+  /** Closed for good. */
+  readonly onClosed: (reason: ExecwireError) => void;
+}
+
+/** The id of `initialize`, on every socket; other calls count from 1. */
+const INITIALIZE = 0;
+/** What the exec-server takes in one message (measured); a larger one would cut the connection without a word. */
+const MESSAGE_BYTES = 64 * 1024 * 1024 - 1024;
+
+/** A connection that heals. */
+export class CodexLink {
+  readonly state$: Observable<LinkState>;
+  /** Resolves when first connected; rejects when that fails. */
+  readonly ready: Promise<void>;
+  readonly #options: CodexLinkOptions;
+  readonly #connection: HealingConnection<TextTransport>;
+  #sessionId: string | undefined;
+  #environment: Environment | undefined;
+  #isPaused = false;
+
+  constructor(options: CodexLinkOptions) {
+    this.#options = options;
+    const { open, clock, limits, onConnected, onClosed } = options;
+    this.#connection = new HealingConnection<TextTransport>({
+      open,
+      clock,
+      limits,
+      onConnected,
+      onClosed,
+      greet: (transport) => this.#greet(transport),
+      frame: (frame) => this.#receive(frame),
+      ping: (transport) => this.#ping(transport),
+      // The exec-server cuts every connection without a word, whatever the reason: the next attempt tells.
+      verdict: () => undefined,
+    });
+    this.state$ = this.#connection.state$;
+    this.ready = this.#connection.ready;
+    this.#connection.connect();
+  }
+
+  get state(): LinkState {
+    return this.#connection.state;
+  }
+
+  /** Whether what is sent goes out now. */
+  get isOpen(): boolean {
+    return this.#connection.isOpen;
+  }
+
+  /** What the server said of itself, if it did. */
+  get environment(): Environment | undefined {
+    return this.#environment;
+  }
+
+  /** Takes what the server says of itself in answer to `environment/info`, where the handshake did not tell. */
+  set environmentInfo(info: unknown) {
+    this.#environment ??= environmentOf(info);
+  }
+
+  /** Sends now, or not at all. Throws LIMIT_EXCEEDED for a message that the server would not take. */
+  send(method: string, params: unknown, id: number): void {
+    if (!this.isOpen) return;
+    const frame = encodeCall(method, params, id);
+    if (frame.length > MESSAGE_BYTES) {
+      const text = `a message of ${frame.length} bytes exceeds the server's ${MESSAGE_BYTES}; send less at a time`;
+      throw new ExecwireError("LIMIT_EXCEEDED", text, { data: { limit: "messageBytes" } });
+    }
+    this.#connection.send(frame);
+  }
+
+  /** Whether nothing is read. */
+  get isPaused(): boolean {
+    return this.#isPaused;
+  }
+
+  /** Reads nothing until told to go on. */
+  setPaused(paused: boolean): void {
+    if (paused === this.#isPaused) return;
+    this.#isPaused = paused;
+    if (paused) this.#connection.transport?.pause();
+    else this.#connection.transport?.resume();
+  }
+
+  /** Leaves this socket for a new one, on which what waits at the server waits no longer. */
+  reopen(): void {
+    this.setPaused(false);
+    this.#connection.reopen();
+  }
+
+  /** Ends the connection for good. */
+  close(): void {
+    this.setPaused(false);
+    this.#connection.end(new ExecwireError("CLOSED", "the client was closed"));
+  }
+
+  /** The server does not keep to the protocol: nothing it says can be relied on. */
+  fail(violation: ExecwireError): void {
+    this.#connection.end(violation, CLOSE.protocol, violation.message.slice(0, 120));
+  }
+
+  #greet(transport: TextTransport): void {
+    this.#isPaused = false;
+    const params = { clientName: "execwire", resumeSessionId: this.#sessionId ?? null };
+    transport.send(encodeCall("initialize", params, INITIALIZE));
+  }
+
+  #ping(transport: TextTransport): void {
+    // While nothing is read, no answer is.
+    if (this.#isPaused) this.#connection.noteLife();
+    else transport.ping?.(0);
+  }
+
+  #receive(frame: Uint8Array): void {
+    try {
+      const message = parseEnvelope(frame);
+      if (message.kind === "request") return this.#refuse(message.id, message.method);
+      if (this.isOpen) return this.#options.onMessage(message);
+      if (message.kind === "notification" || message.id !== String(INITIALIZE)) return;
+      if (message.kind === "error") this.#onRefused(errorOf(message.error));
+      else this.#onInitialized(message.result);
+    } catch (error) {
+      if (error instanceof ExecwireError) return this.fail(error);
+      const what = error instanceof Error ? error.message : String(error);
+      this.fail(
+        new ExecwireError("PROTOCOL_VIOLATION", `the server sent what is no message: ${what}`, { cause: error }),
+      );
+    }
+  }
+
+  #onInitialized(result: unknown): void {
+    const { sessionId, environmentInfo } = initializeResult.decode(result);
+    if (this.#sessionId !== undefined && sessionId !== this.#sessionId) return this.#endUnknown(`it gave ${sessionId}`);
+    this.#sessionId = sessionId;
+    this.#environment ??= environmentOf(environmentInfo);
+    this.#connection.transport?.send(encodeCall("initialized", {}));
+    this.#connection.admit(this.#options.limits.pingMs);
+  }
+
+  #onRefused(error: { readonly code: number; readonly message: string }): void {
+    // The socket that we have lost still holds the session: it is let go of in a moment.
+    if (error.code === CODE.attached) return this.#connection.reopen();
+    if (this.#sessionId !== undefined && /unknown session/i.test(error.message)) return this.#endUnknown(error.message);
+    this.#connection.end(connectionLost("refused", `the server refuses the connection: ${error.message}`));
+  }
+
+  #endUnknown(why: string): void {
+    const message = `the session ${this.#sessionId} is over, and its processes are ended: ${why}`;
+    this.#connection.end(connectionLost("session-unknown", message));
+  }
+
+  /** Requests of the server belong to what this client never asks for. */
+  #refuse(id: string, method: string): void {
+    this.#connection.send(encodeError(id, new CodexError(CODE.unknownMethod, `unknown method ${method}`)));
+  }
+}

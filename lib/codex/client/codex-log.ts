@@ -1,0 +1,207 @@
+// The log of one process at an exec-server: puts the events in order, asks for what does not come, and tells what is lost.
+//
+// Invariants
+// 1. The replica gets every seq once and in order, as an event or within a gap.
+// 2. A hole never lasts: it is filled by later events, or by `process/read`.
+// 3. There is at most one such question on its way; one that was lost with its connection is asked again by `resume`.
+// 4. What an answer lacks may still be on its way: the server keeps 1 MiB, and more than that waits in a full socket. It is lost
+//    when the window has overflowed, or when a second question, a while later, finds that nothing has come.
+import type { ExitedEvent, GapNotice, Seq, StreamName } from "../../../protocol/index.ts";
+import type { Cancel, Clock } from "../../clock.ts";
+import { ExecwireError } from "../../errors.ts";
+import type { RawEvent, ReadReply } from "./answers.ts";
+import { CodexReplica } from "./codex-replica.ts";
+import { recover } from "./recover.ts";
+import { ReorderWindow } from "./reorder-window.ts";
+import { UnreadBytes } from "./unread-bytes.ts";
+
+/** A hole that is still open after this time is asked for: reordering is over within a few milliseconds. */
+const HOLE_MS = 250;
+/** How far a lossless reader may fall behind while answers keep the connection flowing; then it is taken for gone. */
+const LAG_BYTES = 64 * 1024 * 1024;
+
+/** What a log needs. */
+export interface CodexLogOptions {
+  readonly retainedBytes: number;
+  readonly retainedEvents: number;
+  readonly clock: Clock;
+  /** Asks for what follows; calls one of them, or neither when the connection is lost. */
+  readonly ask: (afterSeq: Seq, onReply: (reply: ReadReply) => void, onError: (error: ExecwireError) => void) => void;
+  /** Whether nothing is read from the connection at the moment. */
+  readonly isPaused: () => boolean;
+  /** Says how a process ended. */
+  readonly exitOf: (event: RawEvent & { readonly type: "exited" }) => ExitedEvent;
+  /** The exit or the end is known, or there will be none. */
+  readonly onChange: () => void;
+  /** A lossless reader has fallen behind by so much, or has caught up. */
+  readonly onUnread: (bytes: number) => void;
+}
+
+/** Feeds a replica from notifications and reads. */
+export class CodexLog {
+  readonly replica: CodexReplica;
+  readonly #options: CodexLogOptions;
+  readonly #window = new ReorderWindow();
+  readonly #unread = new UnreadBytes();
+  readonly #bytes: Record<StreamName, number> = { stdout: 0, stderr: 0, pty: 0 };
+  /** Until the start is confirmed, events wait in the window. */
+  #hasBegun = false;
+  /** There may be events before those in the window that nobody will tell. */
+  #hasMissed = false;
+  /** More came than the window holds. */
+  #hasOverflowed = false;
+  /** Where the head was when an answer lacked what follows it. */
+  #suspectSeq: Seq | undefined;
+  /** Counts questions: the answer to an earlier one is out of date. */
+  #round = 0;
+  #isAsking = false;
+  #holeTimer: Cancel | undefined;
+
+  constructor(options: CodexLogOptions) {
+    this.#options = options;
+    const { retainedBytes, retainedEvents, clock } = options;
+    this.replica = new CodexReplica(
+      () => this.#onRead(),
+      () => this.#onAppended(),
+      { delivery: "lossless", retainedBytes, retainedEvents, windowBytes: LAG_BYTES, clock },
+    );
+  }
+
+  /** Output bytes that came. */
+  get totalBytes(): number {
+    const { stdout, stderr, pty } = this.#bytes;
+    return stdout + stderr + pty;
+  }
+
+  /** The process runs: what came already is its beginning. */
+  begin(): void {
+    this.#hasBegun = true;
+    if (this.#hasMissed || this.#hasOverflowed) this.#fill();
+    this.#advance();
+  }
+
+  /** Takes a notification. */
+  push(event: RawEvent): void {
+    if (this.#isOver || event.seq <= this.replica.headSeq) return;
+    if (this.#hasBegun && event.seq === this.replica.headSeq + 1) this.#accept(event);
+    else if (!this.#window.put(event)) {
+      // All of it is in the answer to a read.
+      this.#hasOverflowed = true;
+      if (this.#hasBegun) this.#fill();
+    }
+    this.#advance();
+  }
+
+  /** On a new connection: what happened meanwhile was told to nobody. */
+  resume(): void {
+    this.#isAsking = false;
+    this.#hasMissed = true;
+    if (this.#hasBegun) this.#fill();
+  }
+
+  /** Nothing will come any more. */
+  fail(error: ExecwireError): void {
+    this.#holeTimer?.();
+    this.#window.clear();
+    this.replica.fail(error);
+    this.#options.onUnread(0);
+  }
+
+  get #isOver(): boolean {
+    return this.replica.closed || this.replica.failure !== undefined;
+  }
+
+  /** Accepts what is next, and watches over what is not. */
+  #advance(): void {
+    if (!this.#hasBegun || this.#isOver) return;
+    const before = this.replica.headSeq;
+    for (let event = this.#window.take(before + 1); event; event = this.#window.take(this.replica.headSeq + 1)) {
+      this.#accept(event);
+    }
+    if (this.replica.headSeq > before || (this.#window.size === 0 && this.#suspectSeq === undefined)) {
+      this.#holeTimer?.();
+      this.#holeTimer = undefined;
+    }
+    if (this.#window.size > 0) this.#watch();
+  }
+
+  #onHole(): void {
+    this.#holeTimer = undefined;
+    if (this.#options.isPaused()) this.#watch();
+    else this.#fill();
+  }
+
+  #watch(): void {
+    this.#holeTimer ??= this.#options.clock.after(HOLE_MS, () => this.#onHole());
+  }
+
+  #fill(): void {
+    if (this.#isAsking || this.#isOver) return;
+    this.#isAsking = true;
+    this.#round += 1;
+    const round = this.#round;
+    this.#options.ask(
+      this.replica.headSeq,
+      (reply) => {
+        if (round !== this.#round || this.#isOver) return;
+        this.#isAsking = false;
+        this.#take(reply);
+      },
+      (error) => {
+        if (round === this.#round) this.fail(error);
+      },
+    );
+  }
+
+  #take(reply: ReadReply): void {
+    const { headSeq, exited } = this.replica;
+    const events = recover(reply, headSeq, exited !== undefined, this.#window);
+    // Invariant 4.
+    if (!this.#hasOverflowed && this.#suspectSeq !== headSeq && events.some(({ type }) => type === "gap")) {
+      this.#suspectSeq = headSeq;
+      return this.#watch();
+    }
+    this.#hasOverflowed = false;
+    this.#suspectSeq = undefined;
+    for (const event of events) {
+      if (this.#isOver) return;
+      if (event.type === "closed" && reply.failure !== undefined && !this.replica.exited) {
+        return this.fail(new ExecwireError("INTERNAL", `the server failed: ${reply.failure}`));
+      }
+      this.#accept(event);
+    }
+    this.#window.dropThrough(this.replica.headSeq);
+    this.#advance();
+  }
+
+  #accept(event: RawEvent | GapNotice): void {
+    switch (event.type) {
+      case "output":
+        this.#bytes[event.stream] += event.chunk.length;
+        this.replica.accept(event);
+        if (this.replica.readSeq === undefined) return;
+        this.#unread.add(event.seq, event.chunk.length);
+        return this.#options.onUnread(this.#unread.total);
+      case "gap":
+        this.replica.accept(event);
+        return;
+      case "exited":
+        this.replica.accept(this.#options.exitOf(event));
+        return;
+      case "closed":
+        if (this.replica.exited) this.replica.accept({ ...event, bytes: Object.freeze({ ...this.#bytes }) });
+        else
+          this.fail(new ExecwireError("PROTOCOL_VIOLATION", "the server told the end of a process without its exit"));
+    }
+  }
+
+  #onRead(): void {
+    this.#unread.acknowledge(this.replica.readSeq ?? this.replica.headSeq);
+    this.#options.onUnread(this.#unread.total);
+  }
+
+  #onAppended(): void {
+    const { exited, closed, failure, headSeq } = this.replica;
+    if (closed || failure || exited?.seq === headSeq) this.#options.onChange();
+  }
+}

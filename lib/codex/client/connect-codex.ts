@@ -1,0 +1,42 @@
+// Connects to a Codex exec-server, or to a server of ours in the same dialect.
+import type { Meter } from "@opentelemetry/api";
+import { type Limits, limits } from "../../../protocol/index.ts";
+import type { Clock } from "../../clock.ts";
+import { refuse } from "../../errors.ts";
+import type { ReportError } from "../../log/guarded-observable.ts";
+import { clientMetrics, followLink } from "../../telemetry/client-metrics.ts";
+import { openTextSocket } from "../../transport/websocket-client.ts";
+import { CodexBackend } from "./codex-backend.ts";
+
+/** How to be a client of a Codex exec-server. */
+export interface CodexClientOptions {
+  /** Sent as `Authorization: Bearer`. */
+  readonly token?: string;
+  readonly limits?: Partial<Limits>;
+  /** Told what a subscriber throws. Default: the console. */
+  readonly onError?: ReportError;
+  /** Where metrics go. Default: the OpenTelemetry SDK that is registered now, if there is one. */
+  readonly meter?: Meter;
+  readonly clock?: Clock;
+}
+
+/** The exec-server holds what it sends to no limit; the answer to a read may be a hundred megabytes. */
+const MESSAGE_BYTES = 768 * 1024 * 1024;
+
+/**
+ * Connects to `ws://`, `wss://` or `unix:PATH` and resolves with a backend like the local one. Rejects with UNAUTHORIZED,
+ * INVALID_PARAMS (no such kind of address), or CONNECTION_LOST when there is nobody. Later the link comes back by itself until
+ * `limits.recoveryMs` is over. What the dialect cannot do is refused with UNSUPPORTED; `data.what` names it.
+ */
+export async function connectCodex(url: string, options: CodexClientOptions = {}): Promise<CodexBackend> {
+  if (!/^(wss?:\/\/|unix:)./.test(url)) {
+    refuse({ field: "url", message: `must begin with ws://, wss:// or unix:, got ${url}` });
+  }
+  const { token, limits: overrides, meter, ...others } = options;
+  const allLimits = { ...limits, ...overrides };
+  const open = openTextSocket(url, token, { frameBytes: MESSAGE_BYTES, handshakeMs: allLimits.handshakeMs });
+  const backend = new CodexBackend({ ...others, open, limits: allLimits });
+  await backend.ready();
+  followLink(clientMetrics(meter), backend.link.state$);
+  return backend;
+}

@@ -1,0 +1,83 @@
+// A process spec as params of `process/start`. What the dialect cannot say is refused by name; nothing is left out in silence.
+import { isAbsolute } from "node:path";
+import type { EnvPolicy, ProcessSpec } from "../../../protocol/index.ts";
+import { ExecwireError, refuse } from "../../errors.ts";
+import { toPathUri } from "../path-uri.ts";
+import type { Environment } from "./answers.ts";
+
+/** The size that every terminal of the dialect has. */
+const ROWS = 24;
+const COLS = 80;
+/** Arguments and variables of one start. The server takes 262,144 JSON values in a message. */
+const MAX_VALUES = 250_000;
+
+/** A start as it is sent, and where the process then runs. */
+export interface StartRequest {
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly cwd: string;
+}
+
+/** Translates. Throws UNSUPPORTED with `data.what`, INVALID_PARAMS or LIMIT_EXCEEDED; the spec was checked before. */
+export function toStartRequest(
+  spec: ProcessSpec,
+  processId: string,
+  environment: Environment | undefined,
+): StartRequest {
+  refuseUnsupported(spec);
+  const { uri, path } = directory(spec.cwd, environment);
+  const { argv, env = {}, envPolicy, arg0, metadata } = spec;
+  if (argv.length + Object.keys(env).length + Object.keys(envPolicy?.set ?? {}).length > MAX_VALUES) {
+    const text = `more than ${MAX_VALUES} arguments and variables; the server takes no such message`;
+    throw new ExecwireError("LIMIT_EXCEEDED", text, { data: { limit: "messageValues" } });
+  }
+  const params = {
+    processId,
+    argv: [...argv],
+    cwd: uri,
+    env: { ...env },
+    envPolicy: envPolicy ? wholePolicy(envPolicy) : null,
+    tty: Boolean(spec.tty),
+    pipeStdin: spec.pipeStdin ?? false,
+    arg0: arg0 ?? null,
+    ...(metadata && { metadata: { ...metadata } }),
+  };
+  return { params, cwd: path };
+}
+
+function refuseUnsupported({ merge, timeoutMs, inheritFds, onDetach, tty }: ProcessSpec): void {
+  if (merge) throw unsupported("merge");
+  if (timeoutMs !== undefined) throw unsupported("timeoutMs");
+  if (inheritFds && inheritFds.length > 0) throw unsupported("inheritFds");
+  if (onDetach === "keep") throw unsupported("onDetach");
+  if (typeof tty !== "object") return;
+  if ((tty.rows ?? ROWS) !== ROWS || (tty.cols ?? COLS) !== COLS) throw unsupported("tty size");
+  if (tty.echo === false) throw unsupported("tty echo");
+  if (tty.raw) throw unsupported("tty raw");
+}
+
+/** The error for what a Codex exec-server has no word for. */
+export function unsupported(what: string): ExecwireError {
+  return new ExecwireError("UNSUPPORTED", `a Codex exec-server cannot do this: ${what}`, { data: { what } });
+}
+
+function directory(cwd: string | undefined, environment: Environment | undefined): { uri: string; path: string } {
+  if (cwd !== undefined) {
+    if (!isAbsolute(cwd)) refuse({ field: "cwd", message: `must be an absolute path, got ${cwd}` });
+    return { uri: toPathUri(cwd), path: cwd };
+  }
+  if (environment?.cwd) return environment.cwd;
+  throw new ExecwireError("INVALID_PARAMS", "cwd is required: this server does not say which is its own", {
+    data: { field: "cwd" },
+  });
+}
+
+/** All five fields are required, with our own defaults. */
+function wholePolicy({ inherit, ignoreDefaultExcludes, exclude, set, includeOnly }: EnvPolicy) {
+  return {
+    inherit,
+    ignoreDefaultExcludes: ignoreDefaultExcludes ?? false,
+    exclude: exclude ?? [],
+    set: set ?? {},
+    includeOnly: includeOnly ?? [],
+  };
+}

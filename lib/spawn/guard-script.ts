@@ -1,0 +1,53 @@
+// What the guard process runs: a shell that waits for the end of its supervisor with nothing but builtins, so that it costs
+// a megabyte and depends on nothing. It reads what other processes call themselves: a name may hold any byte but NUL.
+
+/**
+ * A script for sh(1). It reads lines on stdin: `+ PID START` records a process (and the session it may lead) by its pid
+ * and its start time as /proc shows it, 0 if it was gone already; `- PID` forgets it. When stdin ends it kills who is recorded,
+ * and what descends from them. A line that was cut off counts as none.
+ */
+export const GUARD_SCRIPT = `# execwire: ends the processes of a supervisor that was killed
+trap '' HUP INT QUIT TERM
+roots=0
+while read -r what pid start; do
+  case $what in
+    +) eval "root_$pid=$start" roots=$((roots + 1)) ;;
+    -) unset "root_$pid"; roots=$((roots - 1)) ;;
+  esac
+done
+[ "$roots" -gt 0 ] || exit 0
+
+# Finds parent, session and start time of process $1. Its name comes first, in parentheses and with whatever in it.
+look() {
+  stat=
+  while IFS= read -r part; do stat=$stat$part; done < "/proc/$1/stat"
+  set -- \${stat##*)}
+  parent=$2 session=$4 start=\${20}
+  case $parent.$session.$start in .* | *. | *..* | *[!0-9.]*) return 1 ;; esac
+}
+
+# A number that somebody else has by now was free in between, so nobody of its session can be left.
+for dir in /proc/[0-9]*; do
+  pid=\${dir#/proc/}
+  eval "recorded=\\\${root_$pid-}"
+  [ "$recorded" ] && look "$pid" && [ "$start" != "$recorded" ] && unset "root_$pid"
+done
+
+# Who is found is stopped first: it forks no more, and leads to its children until all are found.
+found=1 round=0 members=
+while [ "$found" ] && [ "$round" -lt 20 ]; do
+  found= round=$((round + 1))
+  for dir in /proc/[0-9]*; do
+    pid=\${dir#/proc/}
+    eval "known=\\\${member_$pid-}"
+    [ -z "$known" ] && look "$pid" || continue
+    eval "reason=\\\${root_$pid-}\\\${root_$session-}\\\${member_$parent-}\\\${member_$session-}"
+    [ "$reason" ] || continue
+    eval "member_$pid=1"
+    members="$members $pid" found=1
+    kill -STOP "$pid"
+  done
+done
+[ "$members" ] && kill -KILL $members
+exit 0
+`;

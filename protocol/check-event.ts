@@ -1,0 +1,112 @@
+// Checks what a server tells of a process. Readers decide by these fields, so one that is missing or of another type must not
+// pass for one that says something: an exit code that is not there is no success. What is unknown to this version is let through.
+import {
+  checkFlag,
+  checkInteger,
+  checkOneOf,
+  checkSize,
+  checkText,
+  isRecord,
+  optional,
+  type Problem,
+} from "./validate.ts";
+
+const MAX = Number.MAX_SAFE_INTEGER;
+/** Exit codes are 8 bits on POSIX and 32 on Windows. */
+const MAX_EXIT_CODE = 2 ** 32 - 1;
+const STREAMS = ["stdout", "stderr", "pty"];
+const TYPES = ["output", "resized", "exited", "closed"];
+
+/** The problem of an element of a log. Its seq must be consecutive, so a type that is not known cannot be passed over. */
+export function checkEvent(event: unknown): Problem | undefined {
+  if (!isRecord(event)) return { field: "event", message: "must be a map" };
+  const wrong = checkInteger("event.seq", event.seq, 1, MAX);
+  if (wrong) return wrong;
+  switch (event.type) {
+    case "output":
+      return checkOutput("event", event);
+    case "resized":
+      return checkSize(event.size);
+    case "exited":
+      return checkExited(event);
+    case "closed":
+      return checkBytes(event.bytes);
+    default:
+      return checkOneOf("event.type", event.type, TYPES);
+  }
+}
+
+/** The problem of an exit that is told ahead of its turn. */
+export function checkExit(event: unknown): Problem | undefined {
+  return checkEvent(event) ?? checkOneOf("event.type", (event as { type: string }).type, ["exited"]);
+}
+
+/** The problem of an announced loss. */
+export function checkGap(gap: unknown): Problem | undefined {
+  if (!isRecord(gap)) return { field: "gap", message: "must be a map" };
+  return (
+    checkInteger("gap.firstSeq", gap.firstSeq, 1, MAX) ??
+    checkInteger("gap.lastSeq", gap.lastSeq, 1, MAX) ??
+    optional(gap.bytes, (bytes) => checkInteger("gap.bytes", bytes, 0, MAX))
+  );
+}
+
+/** The problem of a process as lists show it: of the fields by which it is found and judged. */
+export function checkProcess(process: unknown): Problem | undefined {
+  if (!isRecord(process)) return { field: "process", message: "must be a map" };
+  return (
+    checkText("process.processId", process.processId) ??
+    checkText("process.incarnation", process.incarnation) ??
+    checkText("process.state", process.state) ??
+    checkStatus("process", process)
+  );
+}
+
+/** The problem of the answer to a read. */
+export function checkRead(result: Record<string, unknown>): Problem | undefined {
+  const { chunks } = result;
+  if (!Array.isArray(chunks)) return { field: "chunks", message: "must be an array" };
+  for (const chunk of chunks) {
+    const wrong = isRecord(chunk) ? checkOutput("chunks", chunk) : { field: "chunks", message: "must be maps" };
+    if (wrong) return wrong;
+  }
+  return (
+    checkInteger("nextSeq", result.nextSeq, 1, MAX) ??
+    optional(result.gap, checkGap) ??
+    checkFlag("exited", result.exited) ??
+    checkFlag("closed", result.closed) ??
+    checkStatus("result", result)
+  );
+}
+
+function checkOutput(field: string, { seq, stream, chunk }: Record<string, unknown>): Problem | undefined {
+  if (!(chunk instanceof Uint8Array)) return { field: `${field}.chunk`, message: "must be bytes" };
+  return checkInteger(`${field}.seq`, seq, 1, MAX) ?? checkOneOf(`${field}.stream`, stream, STREAMS);
+}
+
+function checkExited(event: Record<string, unknown>): Problem | undefined {
+  return (
+    checkStatus("event", event) ??
+    checkText("event.result", event.result) ??
+    checkText("event.reason", event.reason) ??
+    checkFlag("event.sandboxDenied", event.sandboxDenied)
+  );
+}
+
+/** At most one of the two is known, and what is not is null: neither may be absent. */
+function checkStatus(field: string, { exitCode, signal }: Record<string, unknown>): Problem | undefined {
+  if (exitCode === null) return signal === null ? undefined : checkText(`${field}.signal`, signal);
+  return (
+    checkInteger(`${field}.exitCode`, exitCode, 0, MAX_EXIT_CODE) ??
+    (signal === null ? undefined : { field: `${field}.signal`, message: "must be null beside an exit code" })
+  );
+}
+
+function checkBytes(bytes: unknown): Problem | undefined {
+  if (!isRecord(bytes)) return { field: "event.bytes", message: "must be a map" };
+  for (const stream of STREAMS) {
+    const wrong = checkInteger(`event.bytes.${stream}`, bytes[stream], 0, MAX);
+    if (wrong) return wrong;
+  }
+  return undefined;
+}

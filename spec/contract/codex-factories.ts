@@ -1,0 +1,147 @@
+// The backends of the Codex dialect under contract: the real exec-server, where its binary is at hand, and our own server.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { connectCodex } from "../../lib/codex/client/connect-codex.ts";
+import { codexDialect } from "../../lib/codex/server/codex-dialect.ts";
+import { createSupervisor } from "../../lib/local/supervisor.ts";
+import type { Backend } from "../../lib/process/backend.ts";
+import { serve } from "../../lib/server/server.ts";
+import type { Limits } from "../../protocol/index.ts";
+import { WireProxy } from "../support/wire-proxy.ts";
+import type { Abilities, BackendFactory } from "./backends.ts";
+
+const TOKEN = "token-of-the-contract";
+
+/** The binary of `@openai/codex`: $CODEX_BIN, or the one that is installed here. */
+export function findCodex(): string | undefined {
+  const { CODEX_BIN } = process.env;
+  if (CODEX_BIN) return CODEX_BIN;
+  const triple = "x86_64-unknown-linux-musl";
+  try {
+    const require = createRequire(import.meta.url);
+    const folder = dirname(require.resolve("@openai/codex-linux-x64/package.json"));
+    const path = join(folder, "vendor", triple, "bin", "codex");
+    return existsSync(path) ? path : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A running exec-server of the real thing. */
+export class CodexReference {
+  readonly url: string;
+  readonly #child: ChildProcess;
+  readonly #home: string;
+
+  private constructor(url: string, child: ChildProcess, home: string) {
+    this.url = url;
+    this.#child = child;
+    this.#home = home;
+  }
+
+  static async start(binary: string): Promise<CodexReference> {
+    const home = mkdtempSync(join(tmpdir(), "execwire-codex-"));
+    const child = spawn(binary, ["exec-server", "--listen", "ws://127.0.0.1:0"], {
+      stdio: ["ignore", "pipe", "ignore"],
+      env: { ...process.env, HOME: home, CODEX_HOME: home },
+    });
+    const [line] = await once(child.stdout, "data");
+    return new CodexReference(String(line).trim(), child, home);
+  }
+
+  async close(): Promise<void> {
+    const over = once(this.#child, "exit");
+    this.#child.kill();
+    await over;
+    rmSync(this.#home, { recursive: true, force: true });
+  }
+}
+
+async function reference(binary: string, limits: Partial<Limits>): Promise<Backend> {
+  const server = await CodexReference.start(binary);
+  return composed(await connectCodex(server.url, { limits }), () => server.close());
+}
+
+/** Our own server, spoken to in the dialect; with `cutEvery`, over a bad network that cuts after that many chunks. */
+async function own(limits: Partial<Limits>, cutEvery?: number): Promise<Backend> {
+  const supervisor = createSupervisor({ limits });
+  const auth = { kind: "token", token: TOKEN } as const;
+  const listen = { host: "127.0.0.1", port: 0 };
+  const server = await serve(supervisor, { auth, listen, limits, dialect: await codexDialect() });
+  const proxy = await WireProxy.to(server.url as string);
+  const eager = { ...limits, backoffFirstMs: 1, backoffLastMs: 20 };
+  const backend = await connectCodex(proxy.url, { token: TOKEN, limits: eager });
+  if (cutEvery) proxy.cutEvery(cutEvery);
+  return composed(backend, async () => {
+    await proxy.close();
+    await server.close();
+    await supervisor.close({ graceMs: 0 });
+  });
+}
+
+/** A backend whose closing also ends what it stands on. */
+function composed(backend: Backend, end: () => Promise<void>): Backend {
+  return {
+    start: (spec, options) => backend.start(spec, options),
+    attach: (processId) => backend.attach(processId),
+    list: () => backend.list(),
+    changes$: backend.changes$,
+    async close(options) {
+      await backend.close(options);
+      await end();
+    },
+  };
+}
+
+/** What the dialect has no word for, whoever serves it. */
+const DIALECT = {
+  inheritFds: false,
+  killAfterExit: false,
+  findsPipeHolders: false,
+  presetsTerminal: false,
+  retainsExactly: false,
+  closesPipes: false,
+  signals: false,
+  tellsSignals: false,
+  endsGently: false,
+  sparesDetached: false,
+  cancelsStarts: false,
+  timeouts: false,
+  merge: false,
+  setsTerminal: false,
+  tellsPid: false,
+  namesWhatFailed: false,
+  facts: false,
+  ttyFacts: false,
+  guardsLines: false,
+} as const;
+
+/** What the real exec-server does in its own way. */
+const REFERENCE = {
+  ...DIALECT,
+  sparesDetached: true,
+  exitAfterOwnOutput: false,
+  refusesShapeless: false,
+  plainTty: false,
+  feelsStdin: false,
+  ownHost: false,
+} as const;
+
+/** The factories of the dialect; the real thing is left out where it is not at hand, and says so. */
+export function codexFactories(supports: Abilities): BackendFactory[] {
+  const ours: BackendFactory[] = [
+    { name: "codex", supports: { ...supports, ...DIALECT }, create: (limits) => own(limits) },
+    { name: "codex-cutting", supports: { ...supports, ...DIALECT }, create: (limits) => own(limits, 50) },
+  ];
+  const binary = findCodex();
+  if (!binary) {
+    console.warn("no Codex binary: set CODEX_BIN to put the real exec-server under contract");
+    return ours;
+  }
+  const create = (limits: Partial<Limits>) => reference(binary, limits);
+  return [...ours, { name: "codex-reference", supports: { ...supports, ...REFERENCE }, create }];
+}

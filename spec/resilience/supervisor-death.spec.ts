@@ -1,0 +1,232 @@
+// SIGKILL of the supervising program itself: nothing runs in it any more, and yet no process is left behind.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { afterEach, describe, expect, it } from "@jest/globals";
+import { lastValueFrom } from "rxjs";
+import { connect, createSupervisor, type Process, type ProcessSpec, type RemoteBackend } from "../../lib/index.ts";
+import { printed } from "../support/outcome.ts";
+import { childrenOf, isAlive, openDescriptors } from "../support/system-facts.ts";
+import { cliArgv, scriptArgv } from "../support/system-run.ts";
+import { makeSurroundings } from "../support/system-server.ts";
+import { settled } from "../support/system-wait.ts";
+import { allGone, endDetached, findProcesses, numbersIn } from "../support/trees.ts";
+
+/** Prints pids: a job in the background, one in a session of its own with a child, and its own. None of them minds a hangup. */
+const TREE = `
+trap '' HUP
+sleep 300 & echo $!
+setsid sh -c 'sleep 300 & echo $! $$; wait' &
+echo $$; wait`;
+/** Prints its own pid and that of a daemon, which left session, parents and pipes; ends with its input. */
+const DAEMON = `
+export origin=$$
+(setsid sh -c '(setsid sh -c "echo \\$origin \\$\\$; exec sleep 300 <&- >&- 2>&-" &)' &)
+read line`;
+
+const env = { PATH: "/usr/bin:/bin" };
+const user = makeSurroundings();
+const clients: RemoteBackend[] = [];
+const left: number[] = [];
+afterEach(async () => {
+  await Promise.all(clients.splice(0).map((client) => client.close()));
+  await endDetached(...left.splice(0));
+});
+
+const guardsOf = (pid: number) => findProcesses("execwire-guard").filter((guard) => childrenOf(pid).includes(guard));
+/** The guard of a program that has just begun to supervise. */
+const guardOf = async ({ pid }: { readonly pid: number }) =>
+  (
+    await settled(
+      () => guardsOf(pid),
+      (found) => found.length === 1,
+    )
+  )[0] as number;
+
+/** Starts a server; with it, how to start a process there that prints `count` pids. */
+async function serve(...args: readonly string[]) {
+  const { child, ended, url } = await user.serve(args);
+  const token = readFileSync(user.file(`token-${child.pid}`), "utf8").trim();
+  // Once the server was killed there is nothing to wait for.
+  const client = await connect(url, { token, limits: { recoveryMs: 1000 } });
+  clients.push(client);
+  return {
+    child,
+    ended,
+    client,
+    async start(script: string, count: number, spec: Partial<ProcessSpec> = {}): Promise<[Process, ...number[]]> {
+      const process = await client.start({ argv: ["/bin/bash", "-c", script], env, ...spec });
+      const pids = numbersIn(await printed(process, new RegExp(`(\\d+\\s+){${count}}`)));
+      left.push(...pids);
+      return [process, ...pids];
+    },
+    async kill(): Promise<void> {
+      child.kill("SIGKILL");
+      expect(await ended).toEqual({ code: null, signal: "SIGKILL" });
+    },
+  };
+}
+
+/** Starts a program that stays, and waits for its first `count` lines. */
+async function startProgram(argv: readonly string[], count: number): Promise<[ChildProcess & { pid: number }, string]> {
+  const child = spawn(argv[0] as string, argv.slice(1), { env: user.env, stdio: ["ignore", "pipe", "inherit"] });
+  const lines: string[] = [];
+  for await (const line of createInterface(child.stdout)) if (lines.push(line) === count) break;
+  left.push(child.pid as number);
+  return [child as ChildProcess & { pid: number }, lines.join("\n")];
+}
+
+/** A signal to the tree looks for daemons, which the server otherwise does now and then. */
+const lookForDaemons = (process: Process) => process.signal("SIGCONT", { scope: "tree" });
+
+async function kill(child: ChildProcess): Promise<void> {
+  const ended = once(child, "exit");
+  child.kill("SIGKILL");
+  await ended;
+}
+
+describe("a server that is killed with SIGKILL", () => {
+  it.each([
+    ["pipes", false],
+    ["a terminal", true],
+  ])("leaves nobody: no process on %s, no job, no session that one of them made", async (_on, tty) => {
+    const server = await serve();
+    const [, ...tree] = await server.start(TREE, 4, { tty });
+    const guard = await guardOf(server.child);
+    expect(tree.map(isAlive)).toEqual([true, true, true, true]);
+    await server.kill();
+    await allGone(...tree, guard);
+  });
+
+  it("leaves no daemon that it took in, whichever of its processes made it", async () => {
+    const server = await serve();
+    const [, ...tree] = await server.start(TREE, 4);
+    const [origin, ...pids] = await server.start(DAEMON, 2, { pipeStdin: true });
+    await lookForDaemons(origin);
+    await server.kill();
+    await allGone(...tree, ...pids);
+  });
+
+  it("spares a daemon of a process that has ended by itself", async () => {
+    const server = await serve();
+    const [origin, , daemon = 0] = await server.start(DAEMON, 2, { pipeStdin: true });
+    const guard = await guardOf(server.child);
+    await lookForDaemons(origin);
+    await origin.closeStdin();
+    await lastValueFrom(origin.closed$);
+    // It lets go of the process right after it told of the end: before it answers anything else.
+    await server.client.list();
+    await server.kill();
+    await allGone(guard);
+    expect(isAlive(daemon)).toBe(true);
+  });
+
+  it("leaves its processes with --on-death keep, which makes no guard", async () => {
+    const server = await serve("--on-death", "keep");
+    const [, ...tree] = await server.start(TREE, 4);
+    expect(guardsOf(server.child.pid)).toEqual([]);
+    await server.kill();
+    expect(tree.map(isAlive)).toEqual([true, true, true, true]);
+  });
+
+  it("leaves nobody when its guard was killed before: another one takes over", async () => {
+    const server = await serve();
+    const [, ...one] = await server.start(TREE, 4);
+    const [, ...two] = await server.start(TREE, 4);
+    const guard = await guardOf(server.child);
+    process.kill(guard, "SIGKILL");
+    await allGone(guard);
+    const [, ...three] = await server.start(TREE, 4);
+    const next = await guardOf(server.child);
+    await server.kill();
+    await allGone(...one, ...two, ...three, next);
+  });
+});
+
+describe("a server with a guard", () => {
+  it("keeps it when the tree of its only process is killed", async () => {
+    const server = await serve();
+    const [origin] = await server.start(DAEMON, 2, { pipeStdin: true });
+    const guard = await guardOf(server.child);
+    await origin.signal("SIGKILL", { scope: "tree" });
+    await lastValueFrom(origin.closed$);
+    expect(isAlive(guard)).toBe(true);
+  });
+
+  it("ends with all its processes, and the guard too, when it is told to", async () => {
+    const server = await serve();
+    const [, ...tree] = await server.start(TREE, 4);
+    const guard = await guardOf(server.child);
+    server.child.kill("SIGTERM");
+    expect(await server.ended).toEqual({ code: 0, signal: null });
+    await allGone(...tree, guard);
+  });
+});
+
+describe("execwire run that is killed with SIGKILL", () => {
+  it("leaves nobody of its command", async () => {
+    const [child, printed] = await startProgram(cliArgv("run", "--", "bash", "-c", TREE), 3);
+    const tree = numbersIn(printed);
+    left.push(...tree);
+    expect(tree.map(isAlive)).toEqual([true, true, true, true]);
+    await kill(child);
+    await allGone(...tree);
+  });
+});
+
+describe.each(["posix", "portable"] as const)("a program with the %s spawner", (spawner) => {
+  const startGuarded = async (onSupervisorDeath: string, script: string) => {
+    const [child, printed] = await startProgram(scriptArgv("guarded", spawner, onSupervisorDeath, script), 1);
+    const { own, supervised, children } = JSON.parse(printed);
+    left.push(own, supervised);
+    return { child, own, supervised, guards: children.filter((pid: number) => pid !== own && pid !== supervised) };
+  };
+
+  it("gets no guard that it did not ask for, and its processes outlive a SIGKILL", async () => {
+    const { child, supervised, guards } = await startGuarded("default", "exec sleep 300");
+    expect(guards).toEqual([]);
+    await kill(child);
+    expect(isAlive(supervised)).toBe(true);
+  });
+
+  it("asks for a guard, which spares the children that the program started otherwise", async () => {
+    const { child, own, supervised, guards } = await startGuarded("kill", "exec sleep 300");
+    expect(guards).toEqual(guardsOf(child.pid));
+    await kill(child);
+    await allGone(supervised, ...guards);
+    expect(isAlive(own)).toBe(true);
+  });
+
+  it("ends by itself after its last process although there is a guard", async () => {
+    const { child, guards } = await startGuarded("kill", "exit 0");
+    if (child.exitCode === null) await once(child, "exit");
+    expect([child.exitCode, child.signalCode]).toEqual([0, null]);
+    expect(guards).toHaveLength(1);
+    await allGone(...guards);
+  });
+
+  it("holds after 50 guarded processes what it held before", async () => {
+    const older = new Set(childrenOf(process.pid));
+    const newer = () => childrenOf(process.pid).filter((pid) => !older.has(pid));
+    const holdings = () => ({ descriptors: openDescriptors(), children: newer() });
+    const run = async (count: number) => {
+      const supervisor = createSupervisor({ spawner, onSupervisorDeath: "kill" });
+      for (let started = 0; started < count; started += 1) {
+        const ended = await supervisor.start({ argv: ["true"], env });
+        await lastValueFrom(ended.closed$);
+      }
+      expect(guardsOf(process.pid)).toHaveLength(1);
+      await supervisor.close();
+    };
+    // The first ones make what stays for good.
+    await run(5);
+    await settled(
+      () => guardsOf(process.pid),
+      (found) => found.length === 0,
+    );
+    const before = holdings();
+    await run(50);
+    expect(await settled(holdings, (now) => JSON.stringify(now) === JSON.stringify(before), 5_000)).toEqual(before);
+  });
+});

@@ -1,0 +1,76 @@
+// Two streams in one bound: the shares, by the examples of the reference and by properties.
+import { describe, expect, it } from "@jest/globals";
+import fc from "fast-check";
+import { aggregate, keptBytes, shorten } from "../../../lib/exec/aggregate.ts";
+import { concat, type Excerpt, HeadTail } from "../../../lib/exec/head-tail.ts";
+
+const CAP = 1024 * 1024;
+const EMPTY = new Uint8Array();
+
+const whole = (bytes: Uint8Array): Excerpt => ({ head: bytes, tail: EMPTY, omittedBytes: 0 });
+const filled = (length: number, letter: string) => whole(Buffer.alloc(length, letter));
+const sizes = ({ stdout, stderr }: { stdout: Excerpt; stderr: Excerpt }) => [keptBytes(stdout), keptBytes(stderr)];
+
+const excerpts = fc.tuple(fc.uint8Array({ maxLength: 80 }), fc.integer({ min: 0, max: 60 })).map(([bytes, cap]) => {
+  const kept = new HeadTail(cap);
+  kept.push(bytes);
+  return kept.excerpt();
+});
+
+describe("the aggregate of stdout and stderr", () => {
+  it("is stdout, then stderr, when both fit", () => {
+    const [stdout, stderr] = [filled(4, "a"), filled(3, "b")];
+    expect(aggregate(stdout, stderr, CAP)).toEqual({ stdout, stderr });
+  });
+
+  it("keeps everything without a bound", () => {
+    expect(sizes(aggregate(filled(CAP, "a"), filled(CAP, "b"), Number.POSITIVE_INFINITY))).toEqual([CAP, CAP]);
+  });
+
+  it("gives a third to stdout and two thirds to stderr when both have too much", () => {
+    const third = Math.floor(CAP / 3);
+    expect(sizes(aggregate(filled(CAP, "a"), filled(CAP, "b"), CAP))).toEqual([third, CAP - third]);
+  });
+
+  it("gives stderr what a small stdout leaves", () => {
+    const small = Math.floor(CAP / 10);
+    expect(sizes(aggregate(filled(small, "a"), filled(CAP, "b"), CAP))).toEqual([small, CAP - small]);
+  });
+
+  it("gives back to stdout what stderr does not need", () => {
+    expect(sizes(aggregate(filled(CAP, "a"), filled(1, "b"), CAP))).toEqual([CAP - 1, 1]);
+  });
+
+  it("has exactly the bound where something must go, counts it, and gives neither stream less than its share", () => {
+    fc.assert(
+      fc.property(excerpts, excerpts, fc.integer({ min: 0, max: 90 }), (stdout, stderr, cap) => {
+        const before = keptBytes(stdout) + keptBytes(stderr);
+        const both = aggregate(stdout, stderr, cap);
+        const [out, err] = sizes(both) as [number, number];
+        expect(out + err).toBe(Math.min(cap, before));
+        expect(both.stdout.omittedBytes + both.stderr.omittedBytes).toBe(
+          stdout.omittedBytes + stderr.omittedBytes + before - out - err,
+        );
+        expect(out).toBeGreaterThanOrEqual(Math.min(keptBytes(stdout), Math.floor(cap / 3)));
+        expect(err).toBeGreaterThanOrEqual(Math.min(keptBytes(stderr), cap - Math.floor(cap / 3)));
+      }),
+    );
+  });
+
+  it("shortens to a beginning and an end of what was kept, with one hole that only grows", () => {
+    fc.assert(
+      fc.property(excerpts, fc.integer({ min: 0, max: 90 }), (excerpt, cap) => {
+        const { head, tail, omittedBytes } = shorten(excerpt, cap);
+        const all = concat([excerpt.head, excerpt.tail]);
+        expect([...head]).toEqual([...all.subarray(0, head.length)]);
+        expect([...tail]).toEqual([...all.subarray(all.length - tail.length)]);
+        expect(head.length + tail.length + omittedBytes).toBe(all.length + excerpt.omittedBytes);
+        // What lay behind the hole is never joined to what lay before it.
+        if (excerpt.omittedBytes > 0) {
+          expect(head.length).toBeLessThanOrEqual(excerpt.head.length);
+          expect(tail.length).toBeLessThanOrEqual(excerpt.tail.length);
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,52 @@
+// One workspace under two names: what is inside is translated, what is outside is refused by name.
+import { describe, expect, it } from "@jest/globals";
+import { mapCwd } from "../../../lib/exec/path-mapping.ts";
+import { openExecSessions } from "../../../lib/exec/sessions.ts";
+import { FakeHost } from "../../support/fake-supervisor.ts";
+import { nextTurn } from "../../support/next-turn.ts";
+import { refusal } from "../../support/refusal.ts";
+
+const workspace = { local: "/home/me/proj", remote: "/work/proj" };
+
+describe("a mapped working directory", () => {
+  it.each([
+    ["/home/me/proj", "/work/proj"],
+    ["/home/me/proj/", "/work/proj"],
+    ["/home/me/proj/src/deep", "/work/proj/src/deep"],
+    ["/home/me/proj/src/../lib", "/work/proj/lib"],
+    ["/home/me/proj/..hidden", "/work/proj/..hidden"],
+    [undefined, "/work/proj"],
+  ])("%s is %s over there", (cwd, mapped) => {
+    expect(mapCwd(cwd, workspace)).toBe(mapped);
+  });
+
+  it.each(["/home/me", "/home/me/project", "/", "/work/proj", "/home/me/proj/../other"])(
+    "%s is refused by name",
+    async (cwd) => {
+      const mapped = async () => mapCwd(cwd, workspace);
+      expect(await refusal(mapped())).toEqual({
+        code: "INVALID_PARAMS",
+        data: { field: "cwd", cwd, workspace: "/home/me/proj" },
+      });
+      await expect(mapped()).rejects.toThrow(cwd);
+    },
+  );
+
+  it("must be absolute", async () => {
+    expect(await refusal((async () => mapCwd("src", workspace))())).toEqual({
+      code: "INVALID_PARAMS",
+      data: { field: "cwd" },
+    });
+  });
+
+  it("is where the process is started, and a refused one starts nothing", async () => {
+    const host = new FakeHost();
+    const sessions = openExecSessions(host.supervisor, { workspace, clock: host.clock });
+    await refusal(sessions.start({ argv: ["/fake/program"], cwd: "/tmp" }));
+    expect(host.spawner.launches).toHaveLength(0);
+    const outside = { local: "proj", remote: "/work" };
+    expect(() => openExecSessions(host.supervisor, { workspace: outside })).toThrow("workspace.local");
+    await nextTurn();
+    await host.close();
+  });
+});

@@ -1,0 +1,36 @@
+// A run over a fake child and a clock that stands still: the order of things is the spec's.
+import type { RunOptions } from "../../../lib/exec/options.ts";
+import type { RunResult } from "../../../lib/exec/result.ts";
+import { type Run, startRun } from "../../../lib/exec/run.ts";
+import type { ProcessSpec } from "../../../protocol/index.ts";
+import type { FakeChild } from "../../support/fake-child.ts";
+import { FakeHost } from "../../support/fake-supervisor.ts";
+import { nextTurn } from "../../support/next-turn.ts";
+
+/** A run on its way, with the child behind it. */
+export interface FakeRun {
+  readonly run: Run;
+  readonly child: FakeChild;
+}
+
+/** A supervisor of fake children, with what is needed to run on it. */
+export class RunHost extends FakeHost {
+  async begin(options: RunOptions = {}, spec: Partial<ProcessSpec> = {}): Promise<FakeRun> {
+    const run = startRun(this.supervisor, { argv: ["/fake/program"], ...spec }, { clock: this.clock, ...options });
+    await run.process;
+    await nextTurn();
+    return { run, child: this.spawner.children.at(-1) as FakeChild };
+  }
+
+  /** Moves time, and lets everything happen that is due. */
+  async pass(ms: number): Promise<void> {
+    this.clock.advance(ms);
+    await nextTurn();
+  }
+}
+
+/** Whether there is a result yet. */
+export async function resultNow({ result }: Run): Promise<RunResult | undefined> {
+  await nextTurn();
+  return Promise.race([result, Promise.resolve(undefined)]);
+}

@@ -1,0 +1,27 @@
+// How the limits of exec sessions relate, to each other and to those of the log.
+import { describe, expect, it } from "@jest/globals";
+import { execLimits } from "../../../lib/exec/session-limits.ts";
+import { limits } from "../../../protocol/index.ts";
+
+describe("the limits of exec sessions", () => {
+  it("wait for an exit no longer than the shortest call waits anyway", () => {
+    expect(execLimits.earlyExitMs).toBeLessThan(execLimits.minYieldMs);
+    expect(execLimits.drainMs).toBeLessThanOrEqual(execLimits.earlyExitMs);
+  });
+
+  it("have defaults between their bounds", () => {
+    const { minYieldMs, writeYieldMs, startYieldMs, maxYieldMs, minPollMs, pollYieldMs, maxPollMs } = execLimits;
+    for (const byDefault of [writeYieldMs, startYieldMs]) {
+      expect(byDefault).toBeGreaterThanOrEqual(minYieldMs);
+      expect(byDefault).toBeLessThanOrEqual(maxYieldMs);
+    }
+    expect(pollYieldMs).toBeGreaterThanOrEqual(minPollMs);
+    expect(pollYieldMs).toBeLessThanOrEqual(maxPollMs);
+  });
+
+  it("return 10,000 tokens when nothing is said, and never more than the log retains", () => {
+    expect(execLimits.outputBytes).toBe(10_000 * execLimits.bytesPerToken);
+    expect(execLimits.outputBytes).toBeLessThanOrEqual(execLimits.maxOutputBytes);
+    expect(execLimits.maxOutputBytes).toBeLessThanOrEqual(limits.retainedBytes);
+  });
+});

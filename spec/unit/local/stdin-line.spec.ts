@@ -1,0 +1,88 @@
+// A write that a terminal would cut is judged when it is next: neither before, by a mode that may change, nor after.
+import { describe, expect, it } from "@jest/globals";
+import { ExecwireError } from "../../../lib/errors.ts";
+import { StdinQueue } from "../../../lib/local/stdin-queue.ts";
+import { WriteLedger } from "../../../lib/local/write-ledger.ts";
+import type { LineLimit } from "../../../lib/spawn/child.ts";
+import { FakeStdin } from "../../support/fake-child.ts";
+
+/** The stdin of a terminal whose lines have at most three bytes, while it is canonical. */
+class FakeTerminal extends FakeStdin {
+  canonical = true;
+  readonly promised: string[] = [];
+  readonly line: LineLimit = {
+    refusal: (chunk) =>
+      this.canonical && chunk.length > 3
+        ? new ExecwireError("LIMIT_EXCEEDED", "too long", { data: { limit: "ttyLine" } })
+        : undefined,
+    promise: (chunk) => this.promised.push(Buffer.from(chunk).toString()),
+  };
+}
+
+function make() {
+  const stdin = new FakeTerminal();
+  const answers: string[] = [];
+  const limits = { stdinQueueBytes: 1000, stdinParkedBytes: 1000 };
+  const queue: StdinQueue = new StdinQueue(stdin, new WriteLedger(10), limits, (error) => queue.written(error));
+  const write = (text: string, writeId?: string) =>
+    queue.write(Buffer.from(text), writeId, {
+      resolve: (status) => answers.push(`${text} ${status}`),
+      reject: (error) => answers.push(`${text} ${(error as ExecwireError).code}`),
+    });
+  return { stdin, queue, answers, write };
+}
+
+describe("a write that is too long for its line", () => {
+  it("is refused at once when nothing is before it, and what follows is not", () => {
+    const { stdin, answers, write } = make();
+    write("long");
+    write("ok");
+    expect([answers, stdin.received]).toEqual([["long LIMIT_EXCEEDED", "ok accepted"], ["ok"]]);
+    expect(stdin.promised).toEqual(["ok"]);
+  });
+
+  it("waits behind others, is refused when its turn comes, and holds back what follows until then", () => {
+    const { stdin, answers, write } = make();
+    for (const text of ["a", "long", "b"]) write(text);
+    expect(answers).toEqual(["a accepted"]);
+    stdin.take();
+    expect(answers).toEqual(["a accepted", "long LIMIT_EXCEEDED", "b accepted"]);
+    expect(stdin.received).toEqual(["a", "b"]);
+  });
+
+  it("is taken when the terminal is raw by the time that its turn comes", () => {
+    const { stdin, answers, write } = make();
+    for (const text of ["a", "long"]) write(text);
+    stdin.canonical = false;
+    stdin.take();
+    expect([answers, stdin.received]).toEqual([
+      ["a accepted", "long accepted"],
+      ["a", "long"],
+    ]);
+  });
+
+  it("does not use up its write id", () => {
+    const { stdin, answers, write } = make();
+    write("long", "w1");
+    write("ok", "w1");
+    write("ok", "w1");
+    expect(answers).toEqual(["long LIMIT_EXCEEDED", "ok accepted", "ok accepted"]);
+    expect(stdin.received).toEqual(["ok"]);
+  });
+
+  it("is answered when the child is gone before its turn", () => {
+    const { queue, answers, write } = make();
+    for (const text of ["a", "long"]) write(text);
+    queue.break();
+    expect(answers).toEqual(["a accepted", "long stdinClosed"]);
+  });
+
+  it("is known again when it was accepted before, whatever the terminal is by then", () => {
+    const { stdin, answers, write } = make();
+    stdin.canonical = false;
+    write("long", "w1");
+    stdin.canonical = true;
+    write("long", "w1");
+    expect(answers).toEqual(["long accepted", "long accepted"]);
+  });
+});

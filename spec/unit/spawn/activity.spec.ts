@@ -1,0 +1,59 @@
+// What is told of a process whose system calls may not be seen: only what the kernel function that it sleeps in proves.
+import { readFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { createSupervisor } from "../../../lib/local/supervisor.ts";
+import { findActivity } from "../../../lib/spawn/activity.ts";
+import { readCommand } from "../../../lib/spawn/proc.ts";
+import { finish } from "../../../lib/spawn/slices.ts";
+import { waitInFunction } from "../../../lib/spawn/wait-call.ts";
+import type { Activity } from "../../../protocol/index.ts";
+import { bash, sh } from "../../support/programs.ts";
+import { makeScratch } from "../../support/scratch.ts";
+import { stdinOf } from "../../support/stream-files.ts";
+import { settled } from "../../support/system-wait.ts";
+
+const supervisor = createSupervisor();
+const server = createServer();
+beforeAll(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve)));
+afterAll(() => supervisor.close({ graceMs: 0 }));
+afterAll(() => void server.close());
+const at = makeScratch();
+
+const sleepsIn = (pid: number, thread = pid) => readFileSync(`/proc/${pid}/task/${thread}/wchan`, "latin1");
+
+/** Starts it, waits until `isReady`, and looks without looking at system calls. */
+async function look(argv: string[], tty: boolean, isReady: (pid: number, found: Activity) => boolean) {
+  const { info } = await supervisor.start({ argv, env: { PATH: "/usr/bin:/bin" }, tty, pipeStdin: !tty });
+  const pid = info.pid as number;
+  const stdin = stdinOf(pid, tty ? "pty" : "stdin");
+  const find = () => finish(findActivity(pid, stdin, (of, thread) => waitInFunction(sleepsIn(of, thread))));
+  return settled(find, (found) => isReady(pid, found));
+}
+
+describe("without the right to see system calls", () => {
+  it.each([
+    ["who reads its pipe", ["cat"], false, "reading-stdin", "cat"],
+    ["who reads its terminal", ["cat"], true, "reading-stdin", "cat"],
+    ["a child that reads", sh("cat; true"), false, "reading-stdin", "cat"],
+    ["who waits for children", sh("sleep 1000; true"), false, "waiting-for-children", "sleep 1000"],
+    ["who is busy", sh("while :; do :; done"), false, "running", "/bin/sh -c while :; do :; done sh"],
+  ])("%s is told", async (_what, argv, tty, state, command) => {
+    const found = await look(argv, tty, (_pid, activity) => activity.state === state && activity.command === command);
+    expect(found).toEqual({ state, pid: expect.any(Number), command });
+  });
+
+  it.each([
+    ["another pipe beside its stdin", false, 'mkfifo "$1" && exec 3<> "$1" && exec cat', () => at("fifo")],
+    ["another pipe instead of it", false, 'mkfifo "$1" && exec <> "$1" && exec cat', () => at("other")],
+    ["a connection beside its terminal", true, "exec 3<> /dev/tcp/127.0.0.1/$1 && exec cat", portOf],
+  ])("who has %s may be reading that: it sleeps, as far as can be told", async (_what, tty, script, argument) => {
+    const reads = (pid: number) => readCommand(pid) === "cat" && /pipe_read|pipe_wait|tty|woken/.test(sleepsIn(pid));
+    const found = await look(bash(script, argument()), tty, reads);
+    expect(found).toEqual({ state: "sleeping", pid: expect.any(Number), command: "cat" });
+  });
+});
+
+function portOf(): string {
+  return String((server.address() as AddressInfo).port);
+}

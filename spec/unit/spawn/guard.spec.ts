@@ -1,0 +1,204 @@
+// The guard: whom its shell script kills and whom it spares, in each shell that is there; and how its owner takes its loss.
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { afterEach, describe, expect, it } from "@jest/globals";
+import { ExecwireError } from "../../../lib/errors.ts";
+import { createSupervisor } from "../../../lib/local/supervisor.ts";
+import { Guard } from "../../../lib/spawn/guard.ts";
+import { GUARD_SCRIPT } from "../../../lib/spawn/guard-script.ts";
+import { readProcess } from "../../../lib/spawn/proc.ts";
+import { sh } from "../../support/programs.ts";
+import { makeScratch } from "../../support/scratch.ts";
+import { childrenOf, isAlive } from "../../support/system-facts.ts";
+import { settled } from "../../support/system-wait.ts";
+import { allGone, endDetached } from "../../support/trees.ts";
+
+/** Programs that are /bin/sh somewhere, with what they are then called. */
+const SHELLS = [
+  ["sh", "sh"],
+  ["bash", "sh"],
+  ["busybox", "busybox", "sh"],
+].filter(([program]) => spawnSync(program as string, ["-c", ":"]).error === undefined);
+/** Prints pids: a job in the background, one in a session of its own with a child, and its own. */
+const TREE = `
+sleep 300 & echo $!
+setsid sh -c 'sleep 300 & echo $!; echo $$; wait' & echo $!
+echo $$; wait`;
+
+const at = makeScratch();
+const left: number[] = [];
+afterEach(() => endDetached(...left.splice(0)));
+
+/** Starts the leader of a session; answers with the first `count` numbers that it prints, its own pid first. */
+async function lead(argv: readonly string[], count: number): Promise<[number, ...number[]]> {
+  const child = spawn(argv[0] as string, argv.slice(1), { detached: true, stdio: ["ignore", "pipe", "ignore"] });
+  const pids = [child.pid as number];
+  if (count === 0) await once(child, "spawn");
+  else {
+    for await (const line of createInterface(child.stdout)) {
+      pids.push(Number(line));
+      if (pids.length > count) break;
+    }
+  }
+  left.push(...pids);
+  return pids as [number, ...number[]];
+}
+
+/** What the guard is told of a process. */
+const recordOf = (pid: number, startTime = readProcess(pid)?.startTime) => `+ ${pid} ${startTime}\n`;
+
+/** Tells all of it to a guard, and waits until that has done its work. */
+async function killAfter(told: string, [program = "", argv0 = "", ...args]: readonly string[]): Promise<void> {
+  const argv = [...args, "-c", GUARD_SCRIPT];
+  const guard = spawn(program, argv, { argv0, env: { PATH: process.env.PATH }, stdio: ["pipe", "ignore", "ignore"] });
+  const ended = once(guard, "close");
+  guard.stdin.end(told);
+  expect(await ended).toEqual([0, null]);
+}
+
+const alive = (pids: readonly number[]) => pids.map(isAlive);
+
+describe.each(SHELLS)("the guard's script in %s", (...shell) => {
+  it("kills a recorded session, and who left it", async () => {
+    const tree = await lead(sh(TREE), 5);
+    await killAfter(recordOf(tree[0]), shell);
+    await allGone(...tree);
+  });
+
+  it("kills what a leader that is gone left in its session", async () => {
+    const [leader, job = 0] = await lead(sh("sleep 300 & echo $!"), 1);
+    await allGone(leader);
+    expect(isAlive(job)).toBe(true);
+    await killAfter(recordOf(leader, 0), shell);
+    await allGone(job);
+  });
+
+  it("spares who was forgotten, and who was never named", async () => {
+    const [forgotten] = await lead(["sleep", "300"], 0);
+    const [other] = await lead(["sleep", "300"], 0);
+    const [recorded] = await lead(["sleep", "300"], 0);
+    await killAfter(`${recordOf(forgotten)}${recordOf(recorded)}- ${forgotten}\n`, shell);
+    await allGone(recorded);
+    expect(alive([forgotten, other])).toEqual([true, true]);
+  });
+
+  it("spares a stranger who got the number of a recorded process, and its session", async () => {
+    const [stranger, job = 0] = await lead(sh("sleep 300 & echo $!; wait"), 1);
+    await killAfter(recordOf(stranger, (readProcess(stranger)?.startTime ?? 0) - 1), shell);
+    await killAfter(recordOf(stranger, 0), shell);
+    expect(alive([stranger, job])).toEqual([true, true]);
+  });
+
+  it("takes a line that was cut off for none", async () => {
+    const [pid] = await lead(["sleep", "300"], 0);
+    await killAfter(recordOf(pid).slice(0, -1), shell);
+    expect(isAlive(pid)).toBe(true);
+  });
+
+  it.each([
+    ["parentheses, spaces and a line feed", ") S 1 1 (\n1 x"],
+    ["a command to the shell", ") $(kill 0) `"],
+    ["bytes that are no text", Buffer.from([0x81, 0x82, 0x29, 0x20, 0x83, 0x88, 0xff, 0x5c])],
+  ])("kills whoever is named with %s", async (_what, name) => {
+    const folder = mkdtempSync(at("names-"));
+    const path = Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(name)]);
+    symlinkSync("/bin/sh", path);
+    // In a file, since Node gives no program an argument that is no text.
+    const script = ["exec '", path, "' -c 'sleep 300 & echo $!; echo $$; wait'"].map((part) => Buffer.from(part));
+    writeFileSync(`${folder}/script`, Buffer.concat(script));
+    const tree = await lead(sh(`setsid sh ${folder}/script & wait`), 2);
+    await killAfter(recordOf(tree[0]), shell);
+    await allGone(...tree);
+  });
+});
+
+describe("a guard", () => {
+  const guards: Guard[] = [];
+  const reports: unknown[] = [];
+  const make = (shell?: string) => {
+    reports.length = 0;
+    const guard = new Guard((error) => reports.push(error), shell);
+    guards.push(guard);
+    return guard;
+  };
+  const reported = () =>
+    settled(
+      () => reports.length,
+      (count) => count > 0,
+    );
+  afterEach(() => {
+    for (const guard of guards.splice(0)) guard.close();
+  });
+
+  it("is started with the first process, and ends when it is let go, with nobody else", async () => {
+    const guard = make();
+    expect(guard.pid).toBeUndefined();
+    const [pid] = await lead(["sleep", "300"], 0);
+    guard.add(pid);
+    const own = guard.pid as number;
+    expect(childrenOf(process.pid)).toContain(own);
+    expect(readProcess(own)).toMatchObject({ parent: process.pid, group: own, session: own });
+    guard.close();
+    await allGone(own);
+    expect(isAlive(pid)).toBe(true);
+  });
+
+  it.each([
+    ["is not there", "/no/such/shell", /ENOENT/],
+    ["is none", "/bin/false", /exit code 1/],
+  ])("whose shell %s is reported once, however many processes want it", async (_how, shell, message) => {
+    const guard = make(shell);
+    const [pid] = await lead(["sleep", "300"], 0);
+    guard.add(pid);
+    await reported();
+    await settled(
+      () => guard.pid,
+      (own) => own === undefined,
+    );
+    const [second] = await lead(["sleep", "300"], 0);
+    guard.add(second);
+    await settled(
+      () => guard.pid,
+      (own) => own === undefined,
+    );
+    guard.forget(pid);
+    expect(reports).toEqual([expect.any(ExecwireError)]);
+    expect(reports[0]).toMatchObject({ code: "SPAWN_FAILED", message: expect.stringMatching(message) });
+  });
+
+  it("that somebody ended comes again by itself while there is anybody to guard", async () => {
+    const guard = make();
+    const [pid] = await lead(["sleep", "300"], 0);
+    guard.add(pid);
+    const first = guard.pid as number;
+    process.kill(first, "SIGKILL");
+    const second = await settled(
+      () => guard.pid,
+      (own) => own !== undefined && own !== first,
+    );
+    expect(second).not.toBe(first);
+    guard.forget(pid);
+    process.kill(second as number, "SIGKILL");
+    expect(
+      await settled(
+        () => guard.pid,
+        (own) => own === undefined,
+      ),
+    ).toBeUndefined();
+    expect(reports).toEqual([]);
+  });
+
+  it("is refused with UNSUPPORTED where there is no /proc to find processes in", () => {
+    const platform = Object.getOwnPropertyDescriptor(process, "platform") as PropertyDescriptor;
+    Object.defineProperty(process, "platform", { ...platform, value: "darwin" });
+    try {
+      expect(() => createSupervisor({ onSupervisorDeath: "kill" })).toThrow(
+        expect.objectContaining({ code: "UNSUPPORTED", data: { what: "onSupervisorDeath" } }),
+      );
+    } finally {
+      Object.defineProperty(process, "platform", platform);
+    }
+  });
+});

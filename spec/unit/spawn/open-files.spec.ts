@@ -1,0 +1,68 @@
+// Who has the streams of a child open: names alone do not tell, and many who ask at once are answered by one search.
+import { afterAll, describe, expect, it } from "@jest/globals";
+import { createSupervisor } from "../../../lib/local/supervisor.ts";
+import { FileSearch } from "../../../lib/spawn/child-facts.ts";
+import { findOpenFiles, type StreamFile, whoHolds } from "../../../lib/spawn/open-files.ts";
+import { listPids } from "../../../lib/spawn/proc.ts";
+import { finish } from "../../../lib/spawn/slices.ts";
+import { stdinOf } from "../../support/stream-files.ts";
+import { settled } from "../../support/system-wait.ts";
+
+const supervisor = createSupervisor();
+afterAll(() => supervisor.close({ graceMs: 0 }));
+
+async function reader(tty: boolean) {
+  const { info } = await supervisor.start({ argv: ["/bin/cat"], tty, pipeStdin: !tty });
+  const pid = info.pid as number;
+  return { pid, file: stdinOf(pid, tty ? "pty" : "stdin") };
+}
+
+const holders = (file: StreamFile, leader: number) =>
+  [...finish(whoHolds([file], finish(findOpenFiles(listPids())), leader))].map(([pid, streams]) => [pid, ...streams]);
+
+describe("who holds a stream", () => {
+  it.each([
+    ["pipe", false, "stdin"],
+    ["terminal", true, "pty"],
+  ])("has that very %s open, and we do not count", async (_what, tty, stream) => {
+    const { pid, file } = await reader(tty);
+    expect(holders(file, pid)).toEqual([[pid, stream]]);
+  });
+
+  it("is not who has a terminal of the same name in some container", async () => {
+    const { pid, file } = await reader(true);
+    expect(holders({ ...file, device: file.device + 1 }, pid)).toEqual([]);
+  });
+
+  it("is not who would write a stdin, or read an output", async () => {
+    const { pid, file } = await reader(false);
+    expect(holders({ ...file, stream: "stdout" }, pid)).toEqual([]);
+  });
+});
+
+it("neither we nor the guard of our processes hold a stream", async () => {
+  const guarded = createSupervisor({ onSupervisorDeath: "kill" });
+  try {
+    const process = await guarded.start({ argv: ["/bin/cat"], pipeStdin: true });
+    const holders = await settled(
+      () => process.holders(),
+      ([first]) => first?.command === "/bin/cat",
+    );
+    expect(holders.map(({ pid }) => pid)).toEqual([process.info.pid]);
+  } finally {
+    await guarded.close({ graceMs: 0 });
+  }
+});
+
+describe("a search for open files", () => {
+  it("is shared by who asks at the same time, and not by who asks once it runs", async () => {
+    const search = new FileSearch();
+    const [first, second] = [search.find(), search.find()];
+    await new Promise((resolve) => setImmediate(resolve));
+    const { pid, file } = await reader(false);
+    const third = search.find();
+    expect(await first).toBe(await second);
+    expect(await third).not.toBe(await first);
+    expect([...finish(whoHolds([file], await third, pid)).keys()]).toEqual([pid]);
+  });
+});
