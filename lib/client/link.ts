@@ -155,6 +155,8 @@ export class Link {
 }
 
 function verdict(code: number, reason: string, first: boolean): ExecwireError | undefined {
+  // Who was let in before waits for room; who never was is told that there is a server, and that it is full.
+  if (first && code === CLOSE.tryLater) return connectionLost("server-full", `the server takes nobody in: ${reason}`);
   const final = FINAL.get(code);
   if (!final) return undefined;
   const cause = new ExecwireError(final.code, reason || final.reason);

@@ -25,6 +25,7 @@ import { prepareLaunch } from "./launch.ts";
 import { LocalPort, unknownProcess } from "./local-port.ts";
 import { ProcessActor } from "./process-actor.ts";
 import { Retention } from "./retention.ts";
+import { startDigest } from "./start-digest.ts";
 
 /** How to supervise. */
 export interface SupervisorOptions {
@@ -65,7 +66,8 @@ export class Supervisor implements Backend {
   readonly #actors = new Map<string, ProcessActor>();
   /** Those that are not closed. */
   readonly #live = new Set<ProcessActor>();
-  readonly #incarnations = new Set<string>();
+  /** What each life was started with. */
+  readonly #incarnations = new Map<string, string>();
   /** Those that still hold a child, or may get one; a removed process can be among them. */
   readonly #unreleased = new Set<ProcessActor>();
   readonly #limits: Limits;
@@ -108,18 +110,21 @@ export class Supervisor implements Backend {
       refuse({ field: "cwd", message: `must be an absolute path of this host, got ${spec.cwd}` });
     }
     const processId = spec.processId ?? incarnation;
+    const digest = startDigest(spec);
     let actor = this.#actors.get(processId);
     if (actor?.info.incarnation !== incarnation) {
       this.#admit(processId, incarnation);
       actor = this.#createActor(processId, incarnation, spec);
       this.#actors.set(processId, actor);
-      this.#incarnations.add(incarnation);
+      this.#incarnations.set(incarnation, digest);
       this.#live.add(actor);
       this.#unreleased.add(actor);
       const added = actor;
       void actor.released.then(() => this.#unreleased.delete(added));
       this.#changes.next(actor.info);
       void this.#spawn(actor, spec);
+    } else if (this.#incarnations.get(incarnation) !== digest) {
+      refuse({ field: "incarnation", message: `${incarnation} was started with another spec` });
     }
     await actor.started;
     return this.#processOf(actor, "lossless");

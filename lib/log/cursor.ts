@@ -6,7 +6,7 @@ import type { LogView } from "./log-view.ts";
 export class Cursor {
   readonly #view: LogView;
   #afterSeq: Seq;
-  /** Output bytes up to the position; undefined when it began at a place already evicted. */
+  /** Output bytes up to the position; undefined while the view has not told, at a place already evicted or not yet there. */
   #offset: number | undefined;
 
   constructor(view: LogView, afterSeq: Seq = 0) {
@@ -26,7 +26,8 @@ export class Cursor {
     if (delivery === undefined || delivery === "loading") return delivery;
     if (delivery.type !== "gap") {
       this.#afterSeq = delivery.seq;
-      if (delivery.type === "output" && this.#offset !== undefined) this.#offset += delivery.chunk.length;
+      if (this.#offset === undefined) this.#offset = this.#view.offsetAfter(delivery.seq);
+      else if (delivery.type === "output") this.#offset += delivery.chunk.length;
       return delivery;
     }
     this.#view.noteGap?.();

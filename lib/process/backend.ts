@@ -13,7 +13,7 @@ export interface CloseOptions {
 export interface StartOptions {
   /**
    * Idempotency key, a uuid: it becomes the incarnation, and a start repeated with the same one gives the same process.
-   * Default: a new one.
+   * With another spec it is refused (INVALID_PARAMS). Default: a new one.
    */
   readonly incarnation?: string;
 }

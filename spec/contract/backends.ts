@@ -52,7 +52,7 @@ export interface Abilities {
   readonly merge: boolean;
   /** A tty has any size, with or without echo, raw or not, and can be resized. */
   readonly setsTerminal: boolean;
-  /** On a tty too, the environment is exactly what is given, and a program is found without a PATH in it. */
+  /** On a tty too, the environment is exactly what is given; else SHELL comes with it. */
   readonly plainTty: boolean;
   /** `info` has the pid. */
   readonly tellsPid: boolean;

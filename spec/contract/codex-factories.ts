@@ -113,6 +113,7 @@ const DIALECT = {
   timeouts: false,
   merge: false,
   setsTerminal: false,
+  plainTty: false,
   tellsPid: false,
   namesWhatFailed: false,
   facts: false,
@@ -126,7 +127,6 @@ const REFERENCE = {
   sparesDetached: true,
   exitAfterOwnOutput: false,
   refusesShapeless: false,
-  plainTty: false,
   feelsStdin: false,
   ownHost: false,
 } as const;

@@ -56,6 +56,8 @@ describeBackends("lifecycle", (subject) => {
     expect(two.info).toEqual(one.info);
     const refused = { code: "PROCESS_EXISTS", data: {} };
     expect(await refusal(start(spec, { incarnation: randomUUID() }))).toEqual(refused);
+    const other = { code: "INVALID_PARAMS", data: { field: "incarnation" } };
+    expect(await refusal(start({ ...spec, argv: ["true"] }, { incarnation }))).toEqual(other);
     await two.write("\n");
     await end(one);
     const again = await start(spec, { incarnation });

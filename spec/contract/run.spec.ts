@@ -157,7 +157,7 @@ describeBackends("run", (subject) => {
 
   it("gives what a job in the background has printed until nobody waits any longer", async () => {
     const clock = new FakeClock();
-    const job = "(while :; do echo more; sleep 0.05; done) & echo $!";
+    const job = "sh -c 'echo $$; while :; do echo more; sleep 0.05; done' &";
     const { run: started } = await startTelling(job, { clock, drainDeadlineMs: 1_000 });
     await exitOf(await started.process);
     await firstValueFrom(started.chunks$);

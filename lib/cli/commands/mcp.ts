@@ -85,7 +85,7 @@ async function openRemote(options: McpOptions): Promise<Backend> {
 function parsePathMapping(text: string): PathMapping {
   const [, local, remote] = /^([^=]+)=(\/.*)$/.exec(text) ?? [];
   if (local === undefined || remote === undefined) {
-    throw new InvalidArgumentError("It must have the form LOCAL=REMOTE, such as /home/me/app=/work/app.");
+    throw new InvalidArgumentError("It must have the form LOCAL=REMOTE, such as /home/me/app=/data/app.");
   }
   return { local: resolve(local), remote };
 }
@@ -107,4 +107,4 @@ Examples:
   execwire mcp                                                 commands run here
   execwire mcp --cwd /srv/app --env GITHUB_TOKEN="$TOKEN"
   execwire mcp --url ws://host:7300 --token-file token         on another machine
-  execwire mcp --url ws://host:7300 --workspace /home/me/app=/work/app`;
+  execwire mcp --url ws://host:7300 --workspace /home/me/app=/data/app`;

@@ -1,6 +1,5 @@
 // A Codex exec-server as a backend. The dialect has no list, no attach and no labels: the processes of this backend are those
 // that this client has started.
-import { Subject } from "rxjs";
 import {
   checkSpec,
   type DeliveryMode,
@@ -11,7 +10,8 @@ import {
 import { newUuid } from "../../client/uuid.ts";
 import { type Clock, systemClock } from "../../clock.ts";
 import { ExecwireError, refuse } from "../../errors.ts";
-import { GuardedObservable, type ReportError, reportToConsole } from "../../log/guarded-observable.ts";
+import { startDigest } from "../../local/start-digest.ts";
+import { type GuardedObservable, type ReportError, reportToConsole } from "../../log/guarded-observable.ts";
 import type { Backend, StartOptions } from "../../process/backend.ts";
 import type { Process } from "../../process/process.ts";
 import type { TextTransport } from "../../transport/websocket-client.ts";
@@ -20,11 +20,11 @@ import { type Envelope, NO_ID } from "../envelope.ts";
 import { answerOf, processEvent, startResult } from "./answers.ts";
 import { Brake } from "./brake.ts";
 import { CodexCalls } from "./calls.ts";
-import { ClosedProcesses } from "./closed-processes.ts";
 import { CodexLink } from "./codex-link.ts";
 import { CodexPort, unknownProcess } from "./codex-port.ts";
 import { CodexProcess } from "./codex-process.ts";
 import { KnownProcess } from "./known-process.ts";
+import { ProcessTable } from "./process-table.ts";
 import { errorOf, fromStartError } from "./refusals.ts";
 import { requestStart } from "./start-call.ts";
 import { toStartRequest } from "./start-params.ts";
@@ -41,14 +41,12 @@ export interface CodexBackendOptions {
 export class CodexBackend implements Backend {
   readonly changes$: GuardedObservable<ProcessInfo>;
   readonly link: CodexLink;
-  readonly #changes = new Subject<ProcessInfo>();
   readonly #limits: Limits;
   readonly #onError: ReportError;
   readonly #clock: Clock;
   readonly #calls: CodexCalls;
   readonly #brake: Brake<KnownProcess>;
-  readonly #closed: ClosedProcesses;
-  readonly #processes = new Map<string, KnownProcess>();
+  readonly #processes: ProcessTable;
   readonly #ports = new WeakMap<KnownProcess, CodexPort>();
   #closing: Promise<void> | undefined;
   /** Why nothing is known any more. */
@@ -76,11 +74,8 @@ export class CodexBackend implements Backend {
         this.#brake.isBusy = busy;
       },
     });
-    this.#closed = new ClosedProcesses(options.limits, clock);
-    this.changes$ = new GuardedObservable(this.#onError, (subscriber) => {
-      const subscription = this.#changes.subscribe(subscriber);
-      return () => subscription.unsubscribe();
-    });
+    this.#processes = new ProcessTable(options.limits, clock, this.#onError);
+    this.changes$ = this.#processes.changes$;
     this.link = new CodexLink({
       open: options.open,
       clock,
@@ -102,10 +97,14 @@ export class CodexBackend implements Backend {
   async start(spec: ProcessSpec, { incarnation = newUuid() }: StartOptions = {}): Promise<Process> {
     refuse(checkSpec(spec));
     const processId = spec.processId ?? incarnation;
-    let process = this.#processes.get(processId);
+    const digest = startDigest(spec);
+    let process = this.#processes.find(processId);
     if (process?.info.incarnation !== incarnation) {
-      this.#admit(processId, incarnation);
-      process = this.#begin(spec, processId, incarnation);
+      if (this.#closing) throw new ExecwireError("CLOSED", "the client was closed and starts nothing any more");
+      this.#processes.admit(processId, incarnation);
+      process = this.#begin(spec, { processId, incarnation, digest });
+    } else if (process.digest !== digest) {
+      refuse({ field: "incarnation", message: `${incarnation} was started with another spec` });
     }
     await process.started;
     return this.#processOf(process, "lossless");
@@ -113,14 +112,14 @@ export class CodexBackend implements Backend {
 
   async attach(processId: string): Promise<Process> {
     if (this.#failure) throw this.#failure;
-    const process = this.#processes.get(processId);
+    const process = this.#processes.find(processId);
     if (!process) throw unknownProcess(processId);
     return this.#processOf(process, "gap");
   }
 
   async list(): Promise<readonly ProcessInfo[]> {
     if (this.#failure) throw this.#failure;
-    return [...this.#processes.values()].map(({ info }) => info);
+    return [...this.#processes].map(({ info }) => info);
   }
 
   /** Kills every process with its group, waits for their ends and leaves. A grace has no meaning in this dialect. */
@@ -133,20 +132,10 @@ export class CodexBackend implements Backend {
     return this.close();
   }
 
-  #admit(processId: string, incarnation: string): void {
-    if (this.#closing) throw new ExecwireError("CLOSED", "the client was closed and starts nothing any more");
-    if (this.#processes.has(processId)) {
-      const text = `process ${processId} already exists; an id is free again once its process was removed`;
-      throw new ExecwireError("PROCESS_EXISTS", text);
-    }
-    for (const { info } of this.#processes.values()) {
-      if (info.incarnation === incarnation) {
-        refuse({ field: "incarnation", message: `${incarnation} is the life of another process` });
-      }
-    }
-  }
-
-  #begin(spec: ProcessSpec, processId: string, incarnation: string): KnownProcess {
+  #begin(
+    spec: ProcessSpec,
+    { processId, incarnation, digest }: Pick<ProcessInfo, "processId" | "incarnation"> & { readonly digest: string },
+  ): KnownProcess {
     const { params, cwd } = toStartRequest(spec, processId, this.link.environment);
     const process = new KnownProcess({
       identity: {
@@ -159,6 +148,7 @@ export class CodexBackend implements Backend {
         startedAt: this.#clock.now(),
         labels: Object.freeze({ ...spec.labels }),
       },
+      digest,
       calls: this.#calls,
       clock: this.#clock,
       retainedBytes: this.#limits.retainedBytes,
@@ -168,8 +158,7 @@ export class CodexBackend implements Backend {
       onUnread: (slow, bytes) => this.#brake.report(slow, bytes),
       onTerminate: (ended) => this.#brake.release(ended),
     });
-    this.#processes.set(processId, process);
-    this.#changes.next(process.info);
+    this.#processes.add(process);
     const program = spec.argv[0] as string;
     requestStart(this.#calls, this.#clock, params, {
       onResult: (result) => void this.#onStarted(process, answerOf(startResult, result).sandboxType ?? "none"),
@@ -202,20 +191,15 @@ export class CodexBackend implements Backend {
   }
 
   #onChange(process: KnownProcess): void {
-    const { state } = process;
-    if (state === "closed") {
-      // Nothing more comes, so there is nothing to hold back.
-      this.#brake.release(process);
-      this.#closed.keep(process);
-    }
-    if (state === "removed" && this.#processes.get(process.id) === process) this.#processes.delete(process.id);
-    this.#changes.next(process.info);
+    // Nothing more comes, so there is nothing to hold back.
+    if (process.state === "closed") this.#brake.release(process);
+    this.#processes.changed(process);
   }
 
   #receive(message: Envelope): void {
     if (message.kind === "notification") {
       const told = processEvent(message.method, message.params);
-      if (told) this.#processes.get(told.processId)?.log.push(told.event);
+      if (told) this.#processes.find(told.processId)?.log.push(told.event);
     } else if (message.kind === "error" && message.id === NO_ID) {
       const text = `the server could not read a message: ${errorOf(message.error).message}`;
       this.link.fail(new ExecwireError("PROTOCOL_VIOLATION", text));
@@ -228,7 +212,7 @@ export class CodexBackend implements Backend {
     this.#brake.update();
     // What was missed goes first: a write that is sent again may block what follows it.
     this.#calls.resume(() => {
-      for (const process of this.#processes.values()) process.log.resume();
+      for (const process of this.#processes) process.log.resume();
     });
   }
 
@@ -236,9 +220,7 @@ export class CodexBackend implements Backend {
     this.#failure = reason;
     this.#brake.off();
     this.#calls.fail(reason);
-    for (const process of this.#processes.values()) if (!process.isOver) process.fail(reason);
-    if (reason.code === "CLOSED") this.#changes.complete();
-    else this.#changes.error(reason);
+    this.#processes.end(reason);
   }
 
   async #close(): Promise<void> {
@@ -246,11 +228,10 @@ export class CodexBackend implements Backend {
     if (this.link.state === "connected") {
       this.#brake.off();
       // What has exited cannot be ended any further in this dialect, whoever holds its output open.
-      const live = [...this.#processes.values()].filter(({ state }) => state === "starting" || state === "running");
+      const live = [...this.#processes].filter(({ state }) => state === "starting" || state === "running");
       await Promise.race([this.#end(live), this.#deadline()]);
     }
     this.link.close();
-    this.#closed.clear();
   }
 
   async #end(processes: readonly KnownProcess[]): Promise<void> {

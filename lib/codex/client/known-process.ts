@@ -21,6 +21,8 @@ export type Identity = Pick<
 /** What a process needs of its client. */
 export interface KnownProcessOptions {
   readonly identity: Identity;
+  /** What it was started with: see `startDigest`. */
+  readonly digest: string;
   readonly calls: CodexCalls;
   readonly clock: Clock;
   readonly retainedBytes: number;
@@ -41,6 +43,8 @@ const UNKNOWN_STATUS = -1;
 /** A process of this client. */
 export class KnownProcess {
   readonly log: CodexLog;
+  /** What it was started with. */
+  readonly digest: string;
   /** Resolves when it runs; rejects when it never will. */
   readonly started: Promise<void>;
   /** Resolves when nothing will be heard of it any more. */
@@ -57,6 +61,7 @@ export class KnownProcess {
 
   constructor(options: KnownProcessOptions) {
     this.#options = options;
+    this.digest = options.digest;
     const { retainedBytes, retainedEvents, clock } = options;
     this.started = new Promise((resolve, reject) => {
       this.#settleStarted = { resolve, reject };

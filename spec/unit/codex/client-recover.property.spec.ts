@@ -18,7 +18,7 @@ const lives = fc
       type: "output",
       seq: 0,
       stream: "stdout",
-      chunk: new Uint8Array(1),
+      chunk: Buffer.alloc(1),
     }));
     const exit: RawEvent = { type: "exited", seq: 0, exitCode: 7, sandboxDenied: false };
     if (ends !== "runs") events.splice(Math.min(exitAt, outputs), 0, exit);
@@ -35,7 +35,9 @@ const lives = fc
 function replyOf(life: readonly RawEvent[], head: number, kept: number): ReadReply {
   const exit = life.find(({ type }) => type === "exited");
   return {
-    chunks: life.flatMap((event) => (event.type === "output" && event.seq > Math.max(head, kept) ? [event] : [])),
+    chunks: life.flatMap((event) =>
+      event.type === "output" && event.seq > Math.max(head, kept) ? [{ ...event, chunk: event.chunk as Buffer }] : [],
+    ),
     nextSeq: life.length + 1,
     exited: exit !== undefined,
     exitCode: exit?.type === "exited" ? (exit.exitCode ?? undefined) : undefined,

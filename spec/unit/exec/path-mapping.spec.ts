@@ -6,21 +6,21 @@ import { FakeHost } from "../../support/fake-supervisor.ts";
 import { nextTurn } from "../../support/next-turn.ts";
 import { refusal } from "../../support/refusal.ts";
 
-const workspace = { local: "/home/me/proj", remote: "/work/proj" };
+const workspace = { local: "/home/me/proj", remote: "/srv/proj" };
 
 describe("a mapped working directory", () => {
   it.each([
-    ["/home/me/proj", "/work/proj"],
-    ["/home/me/proj/", "/work/proj"],
-    ["/home/me/proj/src/deep", "/work/proj/src/deep"],
-    ["/home/me/proj/src/../lib", "/work/proj/lib"],
-    ["/home/me/proj/..hidden", "/work/proj/..hidden"],
-    [undefined, "/work/proj"],
+    ["/home/me/proj", "/srv/proj"],
+    ["/home/me/proj/", "/srv/proj"],
+    ["/home/me/proj/src/deep", "/srv/proj/src/deep"],
+    ["/home/me/proj/src/../lib", "/srv/proj/lib"],
+    ["/home/me/proj/..hidden", "/srv/proj/..hidden"],
+    [undefined, "/srv/proj"],
   ])("%s is %s over there", (cwd, mapped) => {
     expect(mapCwd(cwd, workspace)).toBe(mapped);
   });
 
-  it.each(["/home/me", "/home/me/project", "/", "/work/proj", "/home/me/proj/../other"])(
+  it.each(["/home/me", "/home/me/project", "/", "/srv/proj", "/home/me/proj/../other"])(
     "%s is refused by name",
     async (cwd) => {
       const mapped = async () => mapCwd(cwd, workspace);

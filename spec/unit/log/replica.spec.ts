@@ -2,6 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { firstValueFrom, toArray } from "rxjs";
 import { ExecwireError } from "../../../lib/errors.ts";
+import { Cursor } from "../../../lib/log/cursor.ts";
 import { DeliveryIterator } from "../../../lib/log/iterate.ts";
 import { observe } from "../../../lib/log/observe.ts";
 import { ReplayLog } from "../../../lib/log/replay-log.ts";
@@ -96,6 +97,16 @@ describe("a replica", () => {
     replica.follow();
     replica.accept({ type: "gap", firstSeq: 1, lastSeq: 9, bytes: 90 });
     expect(replica.next(4)).toEqual({ type: "gap", firstSeq: 5, lastSeq: 9 });
+  });
+
+  it("tells a reader that began behind the beginning, before there was anything, how many bytes it loses", () => {
+    const { replica } = make({ retainedBytes: 2 });
+    const cursor = new Cursor(replica, 1);
+    replica.follow();
+    for (const seq of [1, 2]) replica.accept(event(seq));
+    expect(cursor.next()).toEqual(event(2));
+    for (const seq of [3, 4, 5, 6]) replica.accept(event(seq));
+    expect(cursor.next()).toEqual({ type: "gap", firstSeq: 3, lastSeq: 4, bytes: 2 });
   });
 
   it("acknowledges what was read in steps of a quarter of its window", () => {

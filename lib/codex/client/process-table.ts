@@ -1,0 +1,66 @@
+// The processes of one client by their ids: who may be added, what has changed, and who stays readable after the end.
+import { Subject } from "rxjs";
+import type { ProcessInfo } from "../../../protocol/index.ts";
+import type { Clock } from "../../clock.ts";
+import { ExecwireError, refuse } from "../../errors.ts";
+import { GuardedObservable, type ReportError } from "../../log/guarded-observable.ts";
+import { type ClosedLimits, ClosedProcesses } from "./closed-processes.ts";
+import type { KnownProcess } from "./known-process.ts";
+
+/** Everything that a client has started and not forgotten. */
+export class ProcessTable {
+  readonly changes$: GuardedObservable<ProcessInfo>;
+  readonly #changes = new Subject<ProcessInfo>();
+  readonly #closed: ClosedProcesses;
+  readonly #processes = new Map<string, KnownProcess>();
+
+  constructor(limits: ClosedLimits, clock: Clock, onError: ReportError) {
+    this.#closed = new ClosedProcesses(limits, clock);
+    this.changes$ = new GuardedObservable(onError, (subscriber) => {
+      const subscription = this.#changes.subscribe(subscriber);
+      return () => subscription.unsubscribe();
+    });
+  }
+
+  /** In the order of their starts. */
+  [Symbol.iterator](): IterableIterator<KnownProcess> {
+    return this.#processes.values();
+  }
+
+  find(processId: string): KnownProcess | undefined {
+    return this.#processes.get(processId);
+  }
+
+  /** Throws PROCESS_EXISTS, or INVALID_PARAMS for an incarnation that is another process's. */
+  admit(processId: string, incarnation: string): void {
+    if (this.#processes.has(processId)) {
+      const text = `process ${processId} already exists; an id is free again once its process was removed`;
+      throw new ExecwireError("PROCESS_EXISTS", text);
+    }
+    for (const { info } of this) {
+      if (info.incarnation !== incarnation) continue;
+      refuse({ field: "incarnation", message: `${incarnation} is the life of another process` });
+    }
+  }
+
+  add(process: KnownProcess): void {
+    this.#processes.set(process.id, process);
+    this.#changes.next(process.info);
+  }
+
+  /** The state of a process has changed. */
+  changed(process: KnownProcess): void {
+    const { state, id } = process;
+    if (state === "closed") this.#closed.keep(process);
+    if (state === "removed" && this.#processes.get(id) === process) this.#processes.delete(id);
+    this.#changes.next(process.info);
+  }
+
+  /** Nothing will be heard of anybody any more. */
+  end(reason: ExecwireError): void {
+    for (const process of [...this]) if (!process.isOver) process.fail(reason);
+    if (reason.code !== "CLOSED") return this.#changes.error(reason);
+    this.#closed.clear();
+    this.#changes.complete();
+  }
+}
