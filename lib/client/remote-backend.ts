@@ -1,7 +1,7 @@
 // The remote backend: the same interface as the local supervisor, at the other end of a link.
 import { Subject } from "rxjs";
 import type { DeliveryMode, Limits, ProcessInfo, ProcessSpec, ServerMessage } from "../../protocol/index.ts";
-import { type Clock, systemClock } from "../clock.ts";
+import { type Cancel, type Clock, systemClock } from "../clock.ts";
 import { ExecwireError, fromWireError } from "../errors.ts";
 import { GuardedObservable, type ReportError, reportToConsole } from "../log/guarded-observable.ts";
 import type { Backend, CloseOptions, StartOptions } from "../process/backend.ts";
@@ -103,9 +103,21 @@ export class RemoteBackend implements Backend {
   async #close({ graceMs }: CloseOptions): Promise<void> {
     // Without a connection nobody can be told; the server ends the session when its time is over.
     if (this.link.state === "connected") {
-      await this.#requests.call("session/close", graceMs === undefined ? {} : { graceMs }).catch(() => undefined);
+      const told = this.#requests.call("session/close", graceMs === undefined ? {} : { graceMs });
+      await Promise.race([told.catch(() => undefined), this.#lostFor(this.#limits.closeDeadlineMs)]);
     }
     this.link.close();
+  }
+
+  /** Resolves when there was no connection for so long. */
+  #lostFor(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      let cancel: Cancel = () => undefined;
+      this.link.state$.subscribe((state) => {
+        cancel();
+        if (state !== "connected") cancel = this.#clock.after(ms, resolve, { background: true });
+      });
+    });
   }
 
   /** The one log of a process, however many handles there are: the server sends its events once. */

@@ -56,6 +56,18 @@ describe("a connection that went silent", () => {
     await becomes(client, "connected");
     expect(client.link.state).toBe("connected");
   });
+
+  it("keeps nobody from closing for longer than closeDeadlineMs", async () => {
+    const leaving = await host.connect({ limits: { closeDeadlineMs: 50 } });
+    host.proxy.hold("up", "down");
+    const closing = leaving.close();
+    host.proxy.refuse();
+    host.proxy.cut();
+    await closing;
+    expect(leaving.link.state).toBe("closed");
+    host.proxy.admit();
+    host.proxy.release();
+  });
 });
 
 describe("a server that takes the connection and says nothing", () => {

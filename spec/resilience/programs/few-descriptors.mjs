@@ -1,7 +1,9 @@
 // Starts processes until the system has no descriptors left (the caller set a low `ulimit -n`), then goes on with fewer.
 import { readdirSync } from "node:fs";
 import { firstValueFrom } from "rxjs";
-import { createSupervisor, lines } from "../../../dist/lib/index.js";
+// Not the whole library: the loader of modules opens many files at once.
+import { createSupervisor } from "../../../dist/lib/local/supervisor.js";
+import { lines } from "../../../dist/lib/process/text.js";
 
 const [spawner, kind] = process.argv.slice(2);
 const supervisor = createSupervisor({ spawner });
