@@ -42,7 +42,7 @@ export function checkJson(text: string, { maxValues, maxDepth }: JsonBounds): Js
   let idStart = -1;
   let idText: string | undefined;
   const endId = (end: number) => {
-    if (idStart >= 0 && levels.length === 1) idText ??= text.slice(idStart, end).trim();
+    if (idStart >= 0 && levels.length === 1) idText ??= copyOf(text.slice(idStart, end).trim());
     idStart = -1;
   };
   for (let at = 0; at < text.length; at += 1) {
@@ -107,4 +107,9 @@ function refuseSurrogates(text: string, start: number, end: number): void {
   const source = text.slice(start, end + 1);
   if (!source.includes("\\u")) return;
   if (/\p{Surrogate}/u.test(String(JSON.parse(source)))) throw new Error(`lone surrogate at column ${start + 1}`);
+}
+
+/** A part of a string keeps the whole of it in memory; an id may outlive its message for long. */
+function copyOf(text: string): string {
+  return Buffer.from(text).toString();
 }

@@ -251,6 +251,8 @@ export class ProcessActor {
     const running = this.#state === "running";
     if (this.#child && (running || (leftovers && this.#state === "exited")))
       this.#termination.begin(this.#child, request);
+    // Who is killed without a grace reads nothing any more.
+    if (running && request.graceMs === 0) this.#stdin?.break();
     return running;
   }
 

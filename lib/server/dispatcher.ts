@@ -17,6 +17,7 @@ import type { Outbox } from "./outbox.ts";
 import type { ServerParts } from "./parts.ts";
 import type { Session } from "./session.ts";
 import { Subscription } from "./subscription.ts";
+import { Turns } from "./turns.ts";
 
 /** Performs the requests of a connection that has said hello. */
 export class Dispatcher {
@@ -26,6 +27,7 @@ export class Dispatcher {
   readonly #changes: ChangeFeed;
   /** By channel number. */
   readonly #subscriptions = new Map<number, { readonly channel: Channel; readonly subscription: Subscription }>();
+  readonly #turns = new Turns();
   /** Aborted at the end: nobody waits for answers any more. */
   readonly #gone = new AbortController();
   /** Requests being performed that change nothing; the others are the session's. */
@@ -141,7 +143,11 @@ export class Dispatcher {
 
   /** There is room in the outbox. */
   pump(): void {
-    for (const { subscription } of this.#subscriptions.values()) subscription.pump();
+    this.#turns.take(
+      this.#subscriptions.values(),
+      ({ subscription }) => subscription.pump(),
+      () => this.#outbox.hasRoom,
+    );
   }
 
   /** The connection is gone. */

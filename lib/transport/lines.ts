@@ -1,6 +1,6 @@
 // Frames of text over a pair of byte streams, one a line. Blank lines are none, and `\r\n` ends a line as well. Node only.
 import type { Readable, Writable } from "node:stream";
-import { CLOSE, type Transport, type TransportHandlers } from "./transport.ts";
+import { CLOSE, CLOSE_MS, type Transport, type TransportHandlers } from "./transport.ts";
 
 const NEWLINE = 0x0a;
 const RETURN = 0x0d;
@@ -30,8 +30,12 @@ class LineTransport implements Transport {
   listen(handlers: TransportHandlers): void {
     this.#handlers = handlers;
     this.#input.on("data", (chunk: Buffer) => this.#receive(chunk));
+    this.#input.once("end", () => {
+      // The last line needs no newline.
+      this.#deliver();
+      this.#end(1006, "the stream ended");
+    });
     this.#input.once("close", () => this.#end(1006, "the stream ended"));
-    this.#input.once("end", () => this.#end(1006, "the stream ended"));
     this.#input.on("error", () => undefined);
     this.#output.on("error", () => this.#end(1006, "the stream cannot be written"));
   }
@@ -48,6 +52,7 @@ class LineTransport implements Transport {
   close(code: number, reason: string): void {
     if (this.#closed) return;
     this.#output.end(() => this.#end(code, reason));
+    setTimeout(() => this.terminate(), CLOSE_MS).unref();
   }
 
   terminate(): void {
@@ -61,12 +66,16 @@ class LineTransport implements Transport {
     for (let end = chunk.indexOf(NEWLINE); end >= 0 && !this.#closed; end = chunk.indexOf(NEWLINE, start)) {
       this.#add(chunk.subarray(start, end));
       start = end + 1;
-      const line = this.#take();
-      if (line.some((byte) => byte > SPACE)) this.#handlers?.frame(line);
+      this.#deliver();
     }
     if (this.#closed) return;
     this.#add(chunk.subarray(start));
     if (this.#bytes > this.#lineBytes) this.#refuse();
+  }
+
+  #deliver(): void {
+    const line = this.#take();
+    if (!this.#closed && line.some((byte) => byte > SPACE)) this.#handlers?.frame(line);
   }
 
   #add(piece: Buffer): void {

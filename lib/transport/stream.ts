@@ -2,7 +2,7 @@
 // frame has its length before it, 4 bytes, big-endian. A length of 0 begins the closing record: code and length of the
 // reason, 2 bytes each, then the reason. Node only.
 import type { Readable, Writable } from "node:stream";
-import { CLOSE, type Transport, type TransportHandlers } from "./transport.ts";
+import { CLOSE, CLOSE_MS, type Transport, type TransportHandlers } from "./transport.ts";
 
 const PREFIX_BYTES = 4;
 
@@ -53,6 +53,7 @@ class StreamTransport implements Transport {
     record.writeUInt16BE(code, PREFIX_BYTES);
     record.writeUInt16BE(text.length, PREFIX_BYTES + 2);
     this.#output.end(Buffer.concat([record, text]), () => this.#end(code, reason));
+    setTimeout(() => this.terminate(), CLOSE_MS).unref();
   }
 
   terminate(): void {

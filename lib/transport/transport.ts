@@ -14,6 +14,9 @@ export const CLOSE = {
   superseded: 4409,
 } as const;
 
+/** A peer that does not take part in the closing is not waited for any longer. */
+export const CLOSE_MS = 2000;
+
 /** A close frame has room for 123 bytes of reason (RFC 6455, 5.5); a longer one must be cut, and not inside a character. */
 export function closeReason(reason: string): string {
   const bytes = new TextEncoder().encode(reason);

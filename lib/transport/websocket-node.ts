@@ -1,10 +1,8 @@
 // A WebSocket of the `ws` package as a transport, on either side. Node only.
 import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
-import { closeReason, type Transport, type TransportHandlers } from "./transport.ts";
+import { CLOSE_MS, closeReason, type Transport, type TransportHandlers } from "./transport.ts";
 
-/** A peer that does not answer the closing handshake is not waited for any longer. */
-const CLOSE_MS = 2000;
 /** Text goes out in pieces of this size at most: peers bound a piece (16 MiB is common) far below a whole message. */
 const FRAGMENT_BYTES = 8 * 1024 * 1024;
 

@@ -105,11 +105,33 @@ describe("terminate", () => {
     await allGone(left);
   });
 
+  it("leaves no stdin to write to", async () => {
+    await peer.start("gone", "sleep 1000", { pipeStdin: true });
+    const terminate = peer.ask("process/terminate", { processId: "gone" });
+    const write = peer.ask("process/write", { processId: "gone", chunk: base64("x"), writeId: "1" });
+    expect((await peer.reply(terminate)).result).toEqual({ running: true });
+    expect((await peer.reply(write)).result).toEqual({ status: "stdinClosed" });
+    await peer.closed("gone");
+  });
+
   it("is told as 128 plus the signal, on a terminal too", async () => {
     await peer.start("signal", "sleep 1000", { tty: true });
     await peer.call("process/terminate", { processId: "signal" });
     await peer.closed("signal");
     expect(peer.pushesOf("signal").at(-2)?.params.exitCode).toBe(137);
+  });
+});
+
+describe("a slow connection", () => {
+  it("is shared: processes that print without end leave room for the others", async () => {
+    const small = await CodexHost.open({ limits: { outboxBytes: 64 * 1024 } });
+    const client = await small.connect();
+    const floods = ["a", "b", "c", "d"];
+    for (const id of floods) await client.start(id, "yes");
+    await client.start("short", "sleep 0.2; echo done; exit 3");
+    await client.closed("short");
+    for (const id of floods) await client.until(() => client.pushesOf(id)[2]);
+    await small.close();
   });
 });
 
@@ -167,6 +189,8 @@ describe("what is no message", () => {
       peer.send(ignored);
     }
     expect((await peer.call("no/such")).error?.code).toBe(-32601);
+    expect((await peer.start("nul\0", "true")).result).toBeDefined();
+    await peer.closed("nul\0");
     // An id comes back as it was sent, also one that is no JavaScript number.
     const raw = new Promise<string>((resolve) => peer.socket.once("message", (data) => resolve(String(data))));
     peer.send('{"id":9223372036854775807,"method":"environment/status"}');

@@ -1,11 +1,11 @@
 // Sessions of the Codex dialect over connections that end: nothing is lost, nothing runs on unowned, nobody waits for the dead.
 import { once } from "node:events";
 import { afterEach, describe, expect, it } from "@jest/globals";
-import { lastValueFrom } from "rxjs";
+import { lastValueFrom, type Observable, scan, takeWhile } from "rxjs";
 import { connect } from "../../lib/connect.ts";
-import { limits } from "../../protocol/index.ts";
+import { type GapNotice, limits, type OutputEvent } from "../../protocol/index.ts";
 import { CODEX_TOKEN, CodexHost } from "../support/codex-host.ts";
-import type { CodexPeer, CodexRead } from "../support/codex-peer.ts";
+import { type CodexPeer, type CodexRead, startParams } from "../support/codex-peer.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { allGone } from "../support/trees.ts";
 
@@ -13,6 +13,13 @@ let host: CodexHost;
 afterEach(() => host.close());
 
 const bytesOf = ({ chunks }: CodexRead) => Buffer.concat(chunks.map(({ chunk }) => Buffer.from(chunk, "base64")));
+
+/** Completes when so many bytes were printed. */
+const sizeReaches = (bytes: number) => (output$: Observable<OutputEvent | GapNotice>) =>
+  output$.pipe(
+    scan((sum, event) => sum + (event.type === "output" ? event.chunk.length : (event.bytes ?? 0)), 0),
+    takeWhile((sum) => sum < bytes, true),
+  );
 
 /** Pid that a process printed as its first line. */
 async function pidOf(peer: CodexPeer, processId: string): Promise<number> {
@@ -121,6 +128,49 @@ describe("a detached session", () => {
     clock.advance(1000);
     await second.closed("p");
     expect(second.textOf("p")).toBe("after\n");
+  });
+
+  it("keeps what it missed while pushes go on before the client has read it, step by step", async () => {
+    const clock = new FakeClock();
+    host = await CodexHost.open({ clock });
+    const first = await host.connect();
+    const missed = 4_000_000;
+    await first.start("p", `head -c ${missed} /dev/zero; read go; head -c 8000000 /dev/zero; exit 3`, {
+      pipeStdin: true,
+    });
+    await first.cut();
+    const [info] = await host.supervisor.list();
+    const process = await host.supervisor.attach(info?.processId as string);
+    await lastValueFrom(process.output$.pipe(sizeReaches(missed)));
+    const second = await host.resume(first.sessionId);
+    clock.advance(1000);
+    await second.call("process/write", { processId: "p", chunk: "Cg==", writeId: "1" });
+    await second.closed("p");
+    // The pongs for all of that say nothing about what came before.
+    let afterSeq = 0;
+    let bytes = 0;
+    for (let read = await second.read("p", 0, { maxBytes: 65_536 }); ; ) {
+      expect(read.chunks[0]?.seq ?? afterSeq + 1).toBe(afterSeq + 1);
+      bytes += bytesOf(read).length;
+      afterSeq = read.nextSeq - 1;
+      if (bytes >= missed) break;
+      read = await second.read("p", afterSeq, { maxBytes: 65_536 });
+    }
+    expect(bytes).toBeGreaterThanOrEqual(missed);
+  });
+
+  it("is pushed a process whose start was still under way when its client came back", async () => {
+    host = await CodexHost.open();
+    const first = await host.connect();
+    // Starts wait for the file operations before them, and this one takes a while.
+    const options = { maxDepth: 8, maxDirectories: 3000, maxEntries: 30_000, followDirectorySymlinks: false };
+    first.ask("fs/walk", { path: "file:///usr", options });
+    first.ask("process/start", startParams("late", "echo late; exit 3"));
+    await first.call("environment/status");
+    await first.cut();
+    const second = await host.resume(first.sessionId);
+    await second.closed("late");
+    expect(second.textOf("late")).toBe("late\n");
   });
 
   it("ends with its processes when nobody comes back in time", async () => {

@@ -99,7 +99,7 @@ export class CodexBackend implements Backend {
     const processId = spec.processId ?? incarnation;
     const digest = startDigest(spec);
     let process = this.#processes.find(processId);
-    if (process?.info.incarnation !== incarnation) {
+    if (process?.incarnation !== incarnation) {
       if (this.#closing) throw new ExecwireError("CLOSED", "the client was closed and starts nothing any more");
       this.#processes.admit(processId, incarnation);
       process = this.#begin(spec, { processId, incarnation, digest });

@@ -7,6 +7,7 @@
 // 4. What an answer lacks may still be on its way: the server keeps 1 MiB, and more than that waits in a full socket. It is lost
 //    when the window has overflowed, or when a second question, a while later, finds that nothing has come.
 import type { ExitedEvent, GapNotice, Seq, StreamName } from "../../../protocol/index.ts";
+import { backoff } from "../../client/backoff.ts";
 import type { Cancel, Clock } from "../../clock.ts";
 import { ExecwireError } from "../../errors.ts";
 import type { RawEvent, ReadReply } from "./answers.ts";
@@ -17,6 +18,8 @@ import { UnreadBytes } from "./unread-bytes.ts";
 
 /** A hole that is still open after this time is asked for: reordering is over within a few milliseconds. */
 const HOLE_MS = 250;
+/** The longest pause between two questions to a server that may follow a process for nobody. */
+const LAST_DOUBT_MS = 5_000;
 /** How far a lossless reader may fall behind while answers keep the connection flowing; then it is taken for gone. */
 const LAG_BYTES = 64 * 1024 * 1024;
 
@@ -48,6 +51,8 @@ export class CodexLog {
   #hasBegun = false;
   /** There may be events before those in the window that nobody will tell. */
   #hasMissed = false;
+  /** Pauses between questions while it is not certain that the server tells anything by itself. */
+  #doubts: Generator<number, never> | undefined;
   /** More came than the window holds. */
   #hasOverflowed = false;
   /** Where the head was when an answer lacked what follows it. */
@@ -73,15 +78,20 @@ export class CodexLog {
     return stdout + stderr + pty;
   }
 
-  /** The process runs: what came already is its beginning. */
+  /**
+   * The process runs: what came already is its beginning. One that was found on another connection than the one that asked for it
+   * may be followed by nobody, so it is asked now and then until the server is seen to tell by itself.
+   */
   begin(): void {
     this.#hasBegun = true;
+    if (this.#hasMissed) this.#doubts = backoff(HOLE_MS, LAST_DOUBT_MS);
     if (this.#hasMissed || this.#hasOverflowed) this.#fill();
     this.#advance();
   }
 
   /** Takes a notification. */
   push(event: RawEvent): void {
+    this.#doubts = undefined;
     if (this.#isOver || event.seq <= this.replica.headSeq) return;
     if (this.#hasBegun && event.seq === this.replica.headSeq + 1) this.#accept(event);
     else if (!this.#window.put(event)) {
@@ -96,6 +106,7 @@ export class CodexLog {
   resume(): void {
     this.#isAsking = false;
     this.#hasMissed = true;
+    this.#doubts = undefined;
     if (this.#hasBegun) this.#fill();
   }
 
@@ -131,8 +142,8 @@ export class CodexLog {
     else this.#fill();
   }
 
-  #watch(): void {
-    this.#holeTimer ??= this.#options.clock.after(HOLE_MS, () => this.#onHole());
+  #watch(ms: number = HOLE_MS): void {
+    this.#holeTimer ??= this.#options.clock.after(ms, () => this.#onHole());
   }
 
   #fill(): void {
@@ -172,6 +183,7 @@ export class CodexLog {
     }
     this.#window.dropThrough(this.replica.headSeq);
     this.#advance();
+    if (this.#doubts && !this.#isOver) this.#watch(this.#doubts.next().value);
   }
 
   #accept(event: RawEvent | GapNotice): void {

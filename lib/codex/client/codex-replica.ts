@@ -1,6 +1,6 @@
 // The replica of a process at an exec-server. The server pushes every event without being asked, so the replica follows
 // from the beginning to the end, whether anybody reads or not, and is as good a log as the server's own.
-import type { Delivery, Seq } from "../../../protocol/index.ts";
+import type { Delivery, GapNotice, ProcessEvent, Seq } from "../../../protocol/index.ts";
 import type { Hold } from "../../log/log-view.ts";
 import { Replica } from "../../log/replica.ts";
 import type { ReplicaOptions } from "../../log/replica-source.ts";
@@ -13,6 +13,8 @@ export class CodexReplica extends Replica {
   /** Holds whose readers were taken for gone; what follows their positions may be evicted. */
   readonly #lapsed = new WeakSet<() => Seq>();
   readonly #onRead: () => void;
+  /** Output bytes before the exit. */
+  #exitOffset: number | undefined;
 
   /** `onRead` is told when a lossless reader came, moved or went; `onAppended` of each event. */
   constructor(onRead: () => void, onAppended: () => void, options: ReplicaOptions) {
@@ -47,6 +49,19 @@ export class CodexReplica extends Replica {
   lapse(): void {
     for (const position of this.#holds.values()) this.#lapsed.add(position);
     this.#holds.clear();
+  }
+
+  override accept(delivery: ProcessEvent | GapNotice): boolean {
+    const accepted = super.accept(delivery);
+    if (delivery.type === "exited") this.#exitOffset = super.offsetAfter(delivery.seq);
+    return accepted;
+  }
+
+  /** An exit may come long before the output that pushes its neighbours out; the losses on both sides are still exact. */
+  override offsetAfter(seq: Seq): number | undefined {
+    const exitSeq = this.exited?.seq ?? 0;
+    const atExit = exitSeq > 0 && (seq === exitSeq || seq === exitSeq - 1);
+    return super.offsetAfter(seq) ?? (atExit ? this.#exitOffset : undefined);
   }
 
   override hold(position: () => Seq): Hold {

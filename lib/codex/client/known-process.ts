@@ -87,6 +87,10 @@ export class KnownProcess {
     return this.#options.identity.processId;
   }
 
+  get incarnation(): string {
+    return this.#options.identity.incarnation;
+  }
+
   get state(): ProcessState {
     return this.#state;
   }

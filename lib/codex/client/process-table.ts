@@ -13,6 +13,7 @@ export class ProcessTable {
   readonly #changes = new Subject<ProcessInfo>();
   readonly #closed: ClosedProcesses;
   readonly #processes = new Map<string, KnownProcess>();
+  readonly #incarnations = new Set<string>();
 
   constructor(limits: ClosedLimits, clock: Clock, onError: ReportError) {
     this.#closed = new ClosedProcesses(limits, clock);
@@ -37,14 +38,14 @@ export class ProcessTable {
       const text = `process ${processId} already exists; an id is free again once its process was removed`;
       throw new ExecwireError("PROCESS_EXISTS", text);
     }
-    for (const { info } of this) {
-      if (info.incarnation !== incarnation) continue;
+    if (this.#incarnations.has(incarnation)) {
       refuse({ field: "incarnation", message: `${incarnation} is the life of another process` });
     }
   }
 
   add(process: KnownProcess): void {
     this.#processes.set(process.id, process);
+    this.#incarnations.add(process.incarnation);
     this.#changes.next(process.info);
   }
 
@@ -52,7 +53,10 @@ export class ProcessTable {
   changed(process: KnownProcess): void {
     const { state, id } = process;
     if (state === "closed") this.#closed.keep(process);
-    if (state === "removed" && this.#processes.get(id) === process) this.#processes.delete(id);
+    if (state === "removed") {
+      this.#incarnations.delete(process.incarnation);
+      if (this.#processes.get(id) === process) this.#processes.delete(id);
+    }
     this.#changes.next(process.info);
   }
 

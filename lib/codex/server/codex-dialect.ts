@@ -2,6 +2,7 @@
 import type { Dialect } from "../../server/dialect.ts";
 import { CodexConnection } from "./connection.ts";
 import { environmentInfo } from "./environment-info.ts";
+import { FramePool } from "./frame-pool.ts";
 
 /** The exec-server's bound on what it takes. */
 const MESSAGE_BYTES = 64 * 1024 * 1024;
@@ -12,8 +13,9 @@ const MESSAGE_BYTES = 64 * 1024 * 1024;
  */
 export async function codexDialect(): Promise<Dialect> {
   const info = await environmentInfo();
+  const frames = new FramePool();
   return {
     messageBytes: MESSAGE_BYTES,
-    accept: (transport, parts) => new CodexConnection(parts, transport, info),
+    accept: (transport, parts) => new CodexConnection(parts, transport, info, frames),
   };
 }

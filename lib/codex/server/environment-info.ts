@@ -17,7 +17,8 @@ export interface ShellInfo {
 export interface EnvironmentInfo {
   readonly shell: ShellInfo;
   readonly executorVersion?: string;
-  readonly cwd: string;
+  /** Absent when it was removed. */
+  readonly cwd?: string;
   readonly userHomeDir: string;
   readonly platformOs: string;
   readonly prependPathDirs: readonly string[];
@@ -37,10 +38,11 @@ const SYSTEMS: Readonly<Record<string, string>> = { darwin: "macos", win32: "win
 /** Looks around. Never rejects for what is merely missing. */
 export async function environmentInfo(env: NodeJS.ProcessEnv = process.env): Promise<EnvironmentInfo> {
   const version = await ownVersion();
+  const cwd = ownDirectory();
   return {
     shell: await findShell([loginShell(), env.SHELL, "/bin/bash", "/bin/sh"]),
     ...(version !== undefined && { executorVersion: version }),
-    cwd: toPathUri(process.cwd()),
+    ...(cwd !== undefined && { cwd: toPathUri(cwd) }),
     userHomeDir: toPathUri(env.HOME || homedir()),
     platformOs: SYSTEMS[process.platform] ?? process.platform,
     prependPathDirs: [],
@@ -61,6 +63,14 @@ export async function findShell(candidates: readonly (string | null | undefined)
     if (isExecutable) return { name: basename(path), path };
   }
   return { name: "sh", path: "/bin/sh" };
+}
+
+function ownDirectory(): string | undefined {
+  try {
+    return process.cwd();
+  } catch {
+    return undefined;
+  }
 }
 
 function loginShell(): string | null {

@@ -1,9 +1,17 @@
-// One process as its Codex session follows it: a cursor that moves while a connection has room, and stands still without
-// one. What a reader gets wrong: there is no queue. What the client has not taken is in the log.
+// One process as its Codex session follows it. What a reader gets wrong: there is no queue. What the client has not taken is
+// in the log, and this is three positions in it.
 //
-//  detached --attach--> live          lossless: the child waits for a slow client
-//     |  \--attach after a resume--> held --first read that is up to date, or a second--> live
+//  detached --attach--> live          the child waits for a slow client
+//     |  \--attach after a resume--> waiting --a read that is up to date, or a second--> live
 //     +-- keeps up to `unreadBytes` after what was received; the child runs on
+//
+// Invariants
+// 1. `#cursor` is how far events were pushed. It moves only while a connection has room.
+// 2. `#received` is how far the client has proved to be: by a pong after a push, or by reading on from there. What follows
+//    it is kept, up to `unreadBytes`, with or without a connection.
+// 3. While `#missedSeq` is set, the client has not read what it missed. Pongs prove nothing then: what was pushed lies
+//    behind that.
+// 4. With a connection the child does not run past what was pushed, nor, while waiting, past what was received.
 import type { Seq } from "../../../protocol/index.ts";
 import { Cursor } from "../../log/cursor.ts";
 import type { Hold, LogView } from "../../log/log-view.ts";
@@ -16,7 +24,7 @@ export interface FeedTarget {
   /** Memory for a frame that will be pushed. */
   readonly allocate: Allocate;
   push(sender: Sender, frame: Uint8Array): void;
-  /** Events are lost that this client has a right to: it must come back and read what is left. */
+  /** Nothing can follow for this client in order: it must come back and read what there is. */
   broken(): void;
 }
 
@@ -27,11 +35,11 @@ export class Feed implements Sender {
   readonly #kept: Hold;
   #cursor: Cursor;
   #received: Seq = 0;
+  #missedSeq: Seq = 0;
   #target: FeedTarget | undefined;
+  #isWaiting = false;
   #lossless: Hold | undefined;
   #stop: (() => void) | undefined;
-  /** Nothing is pushed before the client has read, so that it meets no more than it can put in order. */
-  #isHeld = false;
 
   constructor(processId: string, log: LogView, unreadBytes: number) {
     this.log = log;
@@ -40,25 +48,35 @@ export class Feed implements Sender {
     this.#kept = log.hold(() => this.#received, unreadBytes);
   }
 
+  get isAttached(): boolean {
+    return this.#target !== undefined;
+  }
+
+  /** Invariant 3. */
   get sentSeq(): Seq {
-    return this.#cursor.afterSeq;
+    return this.#missedSeq > 0 ? this.#received : this.#cursor.afterSeq;
   }
 
   /** Begins to push: from where it is, or, when the client has to read first what it missed, from here on. */
   attach(target: FeedTarget, { resumed }: { readonly resumed: boolean }): void {
+    const { log } = this;
     this.#target = target;
-    this.#isHeld = resumed;
-    if (resumed) this.#cursor = new Cursor(this.log, this.log.headSeq);
-    this.#lossless = this.log.hold(() => this.#cursor.afterSeq);
-    this.#stop = this.log.onAppend(() => this.pump());
+    if (resumed) {
+      this.#isWaiting = true;
+      this.#cursor = new Cursor(log, log.headSeq);
+      this.#missedSeq = log.headSeq > this.#received ? log.headSeq : 0;
+      // All there will ever be is there to be read.
+      if (log.closed) return;
+    }
+    this.#lossless = log.hold(() => (this.#isWaiting ? this.#received : this.#cursor.afterSeq));
+    this.#stop = log.onAppend(() => this.pump());
     this.pump();
   }
 
   /** The connection is gone; the process goes on without being held back. */
   detach(): void {
     this.#target = undefined;
-    this.#stop?.();
-    this.#lossless?.release();
+    this.#release();
   }
 
   /** Nobody will follow any more. */
@@ -67,7 +85,7 @@ export class Feed implements Sender {
     this.#kept.release();
   }
 
-  /** The client has answered everything up to `seq`, by a pong or by reading on from there. */
+  /** The client has everything up to `seq`. */
   received(seq: Seq): void {
     if (seq <= this.#received || seq > this.log.headSeq) return;
     this.#received = seq;
@@ -81,26 +99,45 @@ export class Feed implements Sender {
 
   /** The client was answered a read up to `seq`. One that is not up to date goes on reading. */
   wasRead(seq: Seq): void {
-    if (!this.#isHeld || seq < this.#cursor.afterSeq) return;
+    if (seq >= this.#missedSeq) this.#missedSeq = 0;
+    if (!this.#isWaiting || seq < this.#cursor.afterSeq) return;
     this.#cursor = new Cursor(this.log, seq);
-    this.unhold();
+    this.goLive();
   }
 
   /** The client does not read what it missed: it gets what has come since it is back. */
-  unhold(): void {
-    this.#isHeld = false;
+  goLive(): void {
+    this.#isWaiting = false;
     this.pump();
   }
 
   /** Pushes what there is and there is room for. */
   pump(): void {
-    while (this.#target?.hasRoom && !this.#isHeld) {
+    const target = this.#target;
+    if (!target || !this.#stop) return;
+    while (target.hasRoom && !this.#isWaiting && this.#target) {
       const delivery = this.#cursor.next();
+      if (delivery === undefined && this.log.failure) return this.#break();
       if (delivery === undefined || delivery === "loading") break;
-      if (delivery.type === "gap") return this.#target.broken();
-      this.#target.push(this, this.#text.notification(delivery, this.#target.allocate));
+      if (delivery.type === "gap") return this.#break();
+      target.push(this, this.#text.notification(delivery, target.allocate));
+      if (delivery.type === "closed") return this.#release();
     }
     // The hold moves with the cursor.
     this.#lossless?.renew();
+  }
+
+  #break(): void {
+    const target = this.#target;
+    // Once: who comes back reads what there is, also why there is no more.
+    this.#release();
+    target?.broken();
+  }
+
+  #release(): void {
+    this.#stop?.();
+    this.#stop = undefined;
+    this.#lossless?.release();
+    this.#lossless = undefined;
   }
 }

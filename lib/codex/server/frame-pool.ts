@@ -5,7 +5,7 @@
 const SLAB_BYTES = 96 * 1024;
 /** Smaller frames come from Node's own pool, or cost little. */
 const LEAST_BYTES = 16 * 1024;
-/** What an outbox holds, and a few more. */
+/** What two full outboxes hold: one pool serves all connections. */
 const MAX_FREE = 32;
 
 /** Lends memory for frames. */

@@ -7,21 +7,19 @@ import type { ServerParts } from "../../server/parts.ts";
 import { startOwned } from "../../server/start-owned.ts";
 import { CODE, CodexError, invalidParams } from "../codex-error.ts";
 import { base64, oneOf, optional, string, struct, u64 } from "../decode.ts";
-import { Feed, type FeedTarget } from "./feed.ts";
+import { Feed } from "./feed.ts";
 import { Announcement, type MethodScope, type Methods, method } from "./method.ts";
 import { readReply } from "./read-reply.ts";
 import type { CodexSession, StartedProcess } from "./session.ts";
 import { specOf, startParams } from "./start-params.ts";
 
 /** What the methods of a connection work with. */
-export interface ProcessScope extends MethodScope, FeedTarget {
+export interface ProcessScope extends MethodScope {
   readonly parts: ServerParts;
   /** The session; there is one once the handshake is over. */
   readonly session: CodexSession;
   /** The login shell of this host. */
   readonly shell: string;
-  /** Whether events still go to this connection. */
-  readonly isOpen: boolean;
   /** Resolves when the file operations that were asked for before are over: a start may depend on them. */
   readonly filesSettled: () => Promise<unknown>;
 }
@@ -44,8 +42,10 @@ export function processMethods(scope: ProcessScope): Methods {
     "process/start": method("exec", startParams, async (params) => {
       const spec = specOf(params, scope.shell);
       const { feed } = await start(scope, params.processId, spec);
+      // Not always the connection that asked: the client may have come back meanwhile.
+      const { session } = scope;
       const begin = () => {
-        if (scope.isOpen) feed.attach(scope, { resumed: false });
+        if (session.attachment && !feed.isAttached) feed.attach(session.attachment, { resumed: false });
       };
       return new Announcement({ processId: params.processId, sandboxType: "none" }, begin);
     }),
@@ -57,6 +57,8 @@ export function processMethods(scope: ProcessScope): Methods {
       feed.received(afterSeq);
       const wait = Math.min(waitMs, parts.limits.readWaitMs);
       await waitForNews(feed.log, { afterSeq, waitMs: wait, signal: scope.signal }, parts.clock);
+      // A large reply must have left before the next one is made.
+      await scope.drained();
       const { result, readSeq } = readReply(feed.log, afterSeq, maxBytes, parts.limits.unreadBytes);
       return new Announcement(result, () => feed.wasRead(readSeq));
     }),

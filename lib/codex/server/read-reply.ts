@@ -20,7 +20,11 @@ export function readReply(log: LogView, afterSeq: Seq, maxBytes: number | undefi
   let bytes = 0;
   let lastSeq: Seq | undefined;
   let isCut = maxBytes !== undefined;
-  for (let delivery = cursor.next(); delivery !== undefined && delivery !== "loading"; delivery = cursor.next()) {
+  let isLoading = false;
+  for (let delivery = cursor.next(); delivery !== undefined; delivery = cursor.next()) {
+    // It is elsewhere and on its way: not to be passed over.
+    isLoading = delivery === "loading";
+    if (delivery === "loading") break;
     if (delivery.type !== "output" && delivery.type !== "resized") continue;
     const size = delivery.type === "output" ? delivery.chunk.length : 0;
     if (lastSeq !== undefined && (bytes >= budget || bytes + size > budget)) {
@@ -32,7 +36,7 @@ export function readReply(log: LogView, afterSeq: Seq, maxBytes: number | undefi
     bytes += size;
     lastSeq = delivery.seq;
   }
-  const readSeq = isCut && lastSeq !== undefined ? lastSeq : log.headSeq;
+  const readSeq = isLoading ? (lastSeq ?? afterSeq) : isCut && lastSeq !== undefined ? lastSeq : log.headSeq;
   const { exited, closed, failure } = log;
   const rest = {
     nextSeq: readSeq + 1,

@@ -1,8 +1,7 @@
 // A session of this dialect: the processes that its client started, under the client's own names for them.
-
 import type { Channel } from "../../server/channel.ts";
-import { Session } from "../../server/session.ts";
-import type { Feed } from "./feed.ts";
+import { Session, type SessionConnection } from "../../server/session.ts";
+import type { Feed, FeedTarget } from "./feed.ts";
 
 /** A process under its client's name. */
 export interface CodexProcess {
@@ -17,9 +16,10 @@ export interface StartedProcess {
   readonly feed: Feed;
 }
 
-/** Asks a connection for a sign of life. */
-export interface Provable {
-  proveAlive(): void;
+/** A connection as its session sees it. */
+export interface Attachment extends SessionConnection, FeedTarget {
+  /** Somebody else wants the session: the connection ends, unless its peer shows that it is there. */
+  demandProof(): void;
 }
 
 /** A client over any number of connections, found again by the id of its session. Its processes end at once with it. */
@@ -28,13 +28,30 @@ export class CodexSession extends Session {
   readonly processes = new Map<string, CodexProcess>();
   /** Those that run or can still be read. */
   readonly started = new Map<Channel, StartedProcess>();
-  /** The connection it is attached to. */
-  attachedTo: Provable | undefined;
+  #attachment: Attachment | undefined;
 
   constructor() {
     super("control", 0);
   }
 
+  /** The connection of the moment. */
+  get attachment(): Attachment | undefined {
+    return this.#attachment;
+  }
+
+  override attach(connection: Attachment): void {
+    this.#attachment = connection;
+    super.attach(connection);
+  }
+
+  override detach(connection: Attachment): boolean {
+    if (!super.detach(connection)) return false;
+    this.#attachment = undefined;
+    for (const { feed } of this.started.values()) feed.detach();
+    return true;
+  }
+
+  /** Forgets a process that was removed. */
   override release(channel: Channel): void {
     super.release(channel);
     const process = this.started.get(channel);

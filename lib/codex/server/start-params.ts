@@ -70,7 +70,7 @@ export function specOf(params: Decoded<typeof fields>, shell: string): ProcessSp
     ...(params.envPolicy && { envPolicy: params.envPolicy }),
     ...(metadata && { metadata: withoutAbsent(metadata) }),
     // For lists: there the process has a name that is unique on this host.
-    labels: { codex: params.processId.slice(0, 64) },
+    labels: { codex: [...params.processId.replaceAll("\0", "")].slice(0, 64).join("") },
   };
 }
 

@@ -22,7 +22,7 @@ describe("the information on the host", () => {
 
   it("names folders as URIs", async () => {
     const info = await environmentInfo({});
-    expect(pathOf(info.cwd)).toBe(process.cwd());
+    expect(pathOf(String(info.cwd))).toBe(process.cwd());
     expect(pathOf(info.userHomeDir)).toBe(homedir());
     expect(pathOf(info.tempDir)).toBe(tmpdir());
     expect(info).toMatchObject({ prependPathDirs: [], temporaryDirectories: [] });
