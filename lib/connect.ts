@@ -20,8 +20,8 @@ export interface ConnectOptions extends ClientOptions {
 
 /**
  * Connects and resolves with a backend like the local one. Rejects with UNAUTHORIZED, VERSION_UNSUPPORTED,
- * INVALID_PARAMS (no such kind of address), or CONNECTION_LOST when there is nobody. Later the link comes back by itself
- * until `limits.recoveryMs` is over.
+ * INVALID_PARAMS (no such kind of address), or CONNECTION_LOST when there is nobody, or nobody more is let in (`data.reason`
+ * is `server-full`). Later the link comes back by itself until `limits.recoveryMs` is over.
  */
 export async function connect(
   address: ServerAddress,

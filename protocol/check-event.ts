@@ -12,8 +12,8 @@ import {
 } from "./validate.ts";
 
 const MAX = Number.MAX_SAFE_INTEGER;
-/** Exit codes are 8 bits on POSIX and 32 on Windows. */
-const MAX_EXIT_CODE = 2 ** 32 - 1;
+/** Exit codes are 8 bits on POSIX and 32 on Windows, where some hosts take them for signed. */
+const [MIN_EXIT_CODE, MAX_EXIT_CODE] = [-(2 ** 31), 2 ** 32 - 1];
 const STREAMS = ["stdout", "stderr", "pty"];
 const TYPES = ["output", "resized", "exited", "closed"];
 
@@ -97,7 +97,7 @@ function checkExited(event: Record<string, unknown>): Problem | undefined {
 function checkStatus(field: string, { exitCode, signal }: Record<string, unknown>): Problem | undefined {
   if (exitCode === null) return signal === null ? undefined : checkText(`${field}.signal`, signal);
   return (
-    checkInteger(`${field}.exitCode`, exitCode, 0, MAX_EXIT_CODE) ??
+    checkInteger(`${field}.exitCode`, exitCode, MIN_EXIT_CODE, MAX_EXIT_CODE) ??
     (signal === null ? undefined : { field: `${field}.signal`, message: "must be null beside an exit code" })
   );
 }

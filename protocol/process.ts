@@ -55,7 +55,7 @@ export interface ProcessSpec {
   readonly pipeStdin?: boolean;
   /** stdout and stderr on ONE pipe: the only way to keep their order. Everything then arrives as `stdout`. */
   readonly merge?: boolean;
-  /** Terminate the whole tree after this many milliseconds. */
+  /** Terminate the whole tree after this many milliseconds of a monotonic clock; at once when the host stood still beyond that. */
   readonly timeoutMs?: number;
   /** Descriptors of this process that the child keeps under the same number. Local only. */
   readonly inheritFds?: readonly number[];
@@ -162,7 +162,7 @@ export interface ProcessInfo {
   readonly startedAt: number;
   readonly exitCode: number | null;
   readonly signal: string | null;
-  /** The sandbox in force; `none` so far. */
-  readonly sandbox: "none";
+  /** The sandbox in force, in the host's words: `none` here so far; a Codex host also knows `linuxSeccomp`, `macosSeatbelt`, `windowsRestrictedToken`. */
+  readonly sandbox: string;
   readonly labels: Readonly<Record<string, string>>;
 }

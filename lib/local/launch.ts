@@ -3,6 +3,7 @@ import type { ProcessSpec, TtyOptions } from "../../protocol/index.ts";
 import type { Launch, TtyLaunch } from "../spawn/child.ts";
 import { buildEnvironment } from "../spawn/environment.ts";
 import { resolveProgram } from "../spawn/resolve-program.ts";
+import { spawnFailed } from "../spawn/spawn-error.ts";
 
 /** The size a terminal has where nobody says otherwise. Zero would make full-screen programs draw nothing. */
 const DEFAULT_SIZE = { rows: 24, cols: 80 };
@@ -21,6 +22,17 @@ export async function prepareLaunch(spec: ProcessSpec, cwd: string): Promise<Lau
     merge: spec.merge ?? false,
     inheritFds: spec.inheritFds ?? [],
   };
+}
+
+/** The directory of a process that was given none: ours. Throws SPAWN_FAILED (cwd-not-found) when it was removed under us. */
+export function ownDirectory(): string {
+  try {
+    return process.cwd();
+  } catch (cause) {
+    const message =
+      "the working directory of the supervisor itself does not exist any more; give the process another one";
+    throw spawnFailed("cwd-not-found", message, ".", cause);
+  }
 }
 
 function ttyOf({ rows, cols, echo, raw }: TtyOptions): TtyLaunch {

@@ -102,13 +102,14 @@ export class ProcessActor {
   /** The process as lists show it. */
   get info(): ProcessInfo {
     const { exited } = this.log;
-    return {
+    // What is conditional comes after the copy: inside it, it would make the copy slow, and each process is copied five times.
+    const info = {
       ...this.#options.identity,
       state: this.#state,
-      ...(this.#child && { pid: this.#child.pid }),
       exitCode: exited?.exitCode ?? null,
       signal: exited?.signal ?? null,
     };
+    return this.#child ? Object.assign(info, { pid: this.#child.pid }) : info;
   }
 
   /** What can be asked about its child; undefined before there is one, and where the system does not tell. */

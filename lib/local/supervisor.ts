@@ -21,7 +21,7 @@ import type { Spawner } from "../spawn/child.ts";
 import { Guard, type OnSupervisorDeath } from "../spawn/guard.ts";
 import { loadSpawner, type SpawnerName } from "../spawn/load-spawner.ts";
 import { followProcesses, type ProcessMetrics, processMetrics } from "../telemetry/process-metrics.ts";
-import { prepareLaunch } from "./launch.ts";
+import { ownDirectory, prepareLaunch } from "./launch.ts";
 import { LocalPort, unknownProcess } from "./local-port.ts";
 import { ProcessActor } from "./process-actor.ts";
 import { Retention } from "./retention.ts";
@@ -183,7 +183,7 @@ export class Supervisor implements Backend {
         processId,
         incarnation,
         argv: Object.freeze([...spec.argv]),
-        cwd: spec.cwd ?? process.cwd(),
+        cwd: spec.cwd ?? ownDirectory(),
         tty: Boolean(spec.tty),
         stdin: Boolean(spec.tty || spec.pipeStdin),
         startedAt: this.#clock.now(),

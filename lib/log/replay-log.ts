@@ -51,6 +51,8 @@ export class ReplayLog implements LogView {
   readonly #printed: Record<StreamName, number> = { stdout: 0, stderr: 0, pty: 0 };
   #total = 0;
   #evicted = 0;
+  /** Bytes added while the shared budget was exceeded, and not given back yet. */
+  #owed = 0;
   #exited: ExitedEvent | undefined;
   /** Output bytes before `exited`, kept since its slot in the ring may go. */
   #exitedOffset = 0;
@@ -212,17 +214,17 @@ export class ReplayLog implements LogView {
     this.#wake();
   }
 
-  /** Invariant 3. Over the shared budget, a log gives back what it adds. Stops at what a hold has not read. */
+  /** Invariant 3. Over the shared budget, a log gives back what it adds; what a hold has not read, when that moves on. */
   #evict(added: number): void {
-    if (!this.#isOver() && !this.#budget.over) return;
+    this.#owed = this.#budget.over ? Math.max(0, this.#owed) + added : 0;
+    if (!this.#isOver() && this.#owed === 0) return;
     const floor = this.#holds.floor();
     const wish = this.#holds.wish();
-    let freed = 0;
-    while (this.#isOver() || (this.#budget.over && freed < added)) {
+    while (this.#isOver() || (this.#budget.over && this.#owed > 0)) {
       // The newest event stays, however small the bounds.
       if (this.#ring.first === this.#ring.head || this.#ring.first > floor) return;
       if (this.#ring.first > wish.floor && this.#grants(wish)) return;
-      freed += this.#shift();
+      this.#owed -= this.#shift();
     }
   }
 

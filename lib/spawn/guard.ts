@@ -12,6 +12,9 @@ import { readProcess } from "./proc.ts";
 /** How long until a guard that somebody ended is made again, unless a new process wants one before. */
 const AGAIN_MS = 1000;
 
+/** How long what was forgotten waits for something else to tell. */
+const FORGET_MS = 1000;
+
 /** What becomes of the processes when their supervisor is killed. */
 export type OnSupervisorDeath = "kill" | "keep";
 
@@ -28,6 +31,9 @@ export class Guard {
   readonly #recorded = new Map<number, number>();
   /** Of those, the ones that are ours only through others. */
   readonly #owners = new Map<number, readonly number[]>();
+  /** Lines that the guard has not been told. */
+  readonly #forgotten: string[] = [];
+  #soon: NodeJS.Timeout | undefined;
   #process: ChildProcess | undefined;
   #again: NodeJS.Timeout | undefined;
   #isReported = false;
@@ -64,21 +70,29 @@ export class Guard {
   forget(pid: number): void {
     if (!this.#recorded.delete(pid)) return;
     this.#owners.delete(pid);
-    this.#process?.stdin?.write(`- ${pid}\n`);
-    for (const [owned, owners] of this.#owners) if (owners.includes(pid)) this.forget(owned);
+    // Told with the next one: until then its start time says that the number is another's, and each line wakes the guard.
+    this.#forgotten.push(`- ${pid}\n`);
+    this.#soon ??= setTimeout(() => this.#tell([]), FORGET_MS).unref();
+    const owned = [...this.#owners].filter(([, owners]) => owners.includes(pid));
+    for (const [orphan] of owned) this.forget(orphan);
+    // Those live on, and are on their own from here on.
+    if (owned.length > 0) this.#tell([]);
   }
 
   /** Lets everybody go, and the guard. */
   close(): void {
     for (const pid of [...this.#recorded.keys()]) this.forget(pid);
+    this.#tell([]);
     this.#isClosed = true;
     clearTimeout(this.#again);
     this.#process?.stdin?.end();
   }
 
   #tell(pids: Iterable<number>): void {
+    clearTimeout(this.#soon);
+    this.#soon = undefined;
     const lines = [...pids].map((pid) => `+ ${pid} ${this.#recorded.get(pid)}\n`);
-    this.#process?.stdin?.write(lines.join(""));
+    this.#process?.stdin?.write(this.#forgotten.splice(0).concat(lines).join(""));
   }
 
   #start(): void {
@@ -98,6 +112,7 @@ export class Guard {
       guard.on("exit", (code) => this.#onExit(code));
       // What cannot be written is told to the next one.
       guard.stdin.on("error", () => undefined);
+      this.#forgotten.length = 0;
       guard.unref();
       (guard.stdin as Socket).unref();
       this.#tell(this.#recorded.keys());

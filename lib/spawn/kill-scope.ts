@@ -99,10 +99,18 @@ export class Killer {
     const inSession = ours.filter((entry) => entry.session === this.#pid);
     if (scope === "session") return inSession;
     const holders = new Set(this.#table.holdersOf(this.#io.files, this.#pid));
-    const holding = alive.filter((entry) => holders.has(entry.pid));
+    const holding = alive.filter((entry) => holders.has(entry.pid) && !this.#isAnotherChild(entry));
     const members = closure([...inSession, ...known, ...holding, ...(this.#orphans?.of(this.#pid) ?? [])], alive);
     for (const { pid, startTime } of members) this.#remembered.set(pid, startTime);
     return members;
+  }
+
+  /**
+   * A child of this program is nobody else's descendant, unless it was taken in. While it is being born it has all our
+   * descriptors, those of other children among them; one that child_process makes also in the moment after that shows.
+   */
+  #isAnotherChild({ pid, parent }: ProcessEntry): boolean {
+    return parent === process.pid && pid !== this.#pid && !this.#orphans;
   }
 }
 

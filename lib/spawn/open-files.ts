@@ -2,7 +2,7 @@
 // The names that /proc shows are only a hint: each container has a /dev/pts/0 of its own.
 import { fstatSync, lstatSync, type Stats, statSync } from "node:fs";
 import type { StreamName } from "../../protocol/index.ts";
-import { descriptorsOf, readLink, readProcess } from "./proc.ts";
+import { descriptorsOf, isNewborn, readLink, readProcess } from "./proc.ts";
 
 /** A stream of a child, as the kernel knows it. */
 export interface StreamFile {
@@ -67,7 +67,8 @@ export function* whoHolds(
     const names = file.terminal ? [file.name, OWN_TERMINAL] : [file.name];
     for (const { pid, path } of names.flatMap((name) => open.get(name) ?? [])) {
       yield;
-      if (!leadsTo(path, file, { pid, leader }) || !keepsOpen(path, file)) continue;
+      // In this order: what it has open by the time that it is somebody is its own.
+      if (isNewborn(pid) || !leadsTo(path, file, { pid, leader }) || !keepsOpen(path, file)) continue;
       const streams = holders.get(pid) ?? new Set();
       holders.set(pid, streams.add(file.stream));
     }

@@ -1,14 +1,17 @@
 // Orphaned descendants that the kernel gives to this program, because it is a subreaper or PID 1: ends their zombies, and
-// remembers whose they are, so that a tree kill finds a daemon whose parents are gone.
+// remembers whose they are, so that a tree kill finds a daemon whose parents are gone. What one gets wrong first: our own
+// children look the same until their spawn is told, and who made an orphan may have ended before it is seen.
 import type { Guard } from "./guard.ts";
 import type { Libc } from "./libc.ts";
-import { ownChildren, type ProcessEntry, readProcess } from "./proc.ts";
+import { clockTicks, isNewborn, ownChildren, type ProcessEntry, readProcess, TICK_MS } from "./proc.ts";
 import type { Reaper } from "./reaper.ts";
 
 /** A zombie of unknown origin may belong to another library of this program; by then that one has taken its own. */
 const STRANGER_MS = 1000;
 /** Scans are merged within this time, since many exits come together. */
 const SOON_MS = 20;
+/** Among ancestors: one that ended, whose number may be another's. */
+const GONE = 0;
 
 interface Orphan {
   readonly startTime: number;
@@ -17,15 +20,35 @@ interface Orphan {
   readonly ancestors: readonly number[];
 }
 
+/** A child of ours from before its spawn; in milliseconds, as `performance` counts them. */
+export interface Life {
+  readonly since: number;
+}
+
+/** When a process began, as exactly as its start time tells. */
+interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
 /** Adopts orphans for the children that a Reaper watches. */
 export class Orphans {
   readonly #libc: Libc;
   readonly #reaper: Reaper;
   readonly #guard: Guard | undefined;
+  readonly #session = readProcess(process.pid)?.session;
   readonly #orphans = new Map<number, Orphan>();
+  /** Those whose spawn is on its way. */
+  readonly #births = new Set<Life>();
+  /** Who may yet turn out to be a child of ours. */
+  #doubtful = new Map<number, Omit<Orphan, "ancestors"> & { readonly began: Span }>();
+  /** Children that ended, as long as not all that they may have left was seen. */
+  #ended: (Life & { readonly until: number })[] = [];
   readonly #onChild = () => this.#scanSoon();
   readonly #timer: NodeJS.Timeout;
   #soon: NodeJS.Timeout | undefined;
+  /** This moment on the clock of start times, as of this scan. */
+  #ticks: { readonly now: number; readonly at: number } | undefined;
   /** Of our children, as of this scan. */
   #startTimes: readonly (readonly [pid: number, startTime: number])[] | undefined;
 
@@ -37,6 +60,28 @@ export class Orphans {
     libc.becomeSubreaper();
     process.on("SIGCHLD", this.#onChild);
     this.#timer = setInterval(() => this.scan(), STRANGER_MS).unref();
+  }
+
+  /** A child is about to be spawned. */
+  expectChild(): Life {
+    const life = { since: performance.now() };
+    this.#births.add(life);
+    return life;
+  }
+
+  /** The reaper has it now, or there is none. */
+  born(life: Life): void {
+    this.#births.delete(life);
+  }
+
+  /** The pid of a child is given up: from now on nothing that it left is anybody's. */
+  forget(pid: number, life: Life): void {
+    this.#ended.push({ ...life, until: performance.now() });
+    for (const [orphanPid, orphan] of this.#orphans) {
+      if (!orphan.ancestors.includes(pid)) continue;
+      const ancestors = orphan.ancestors.map((ancestor) => (ancestor === pid ? GONE : ancestor));
+      this.#orphans.set(orphanPid, { ...orphan, ancestors });
+    }
   }
 
   /** Living orphans that descend from the child `ancestor`. */
@@ -52,17 +97,25 @@ export class Orphans {
   /** Takes stock of our unknown children: newcomers are attributed, zombies ended. */
   scan(): void {
     const now = Date.now();
-    const present = new Set(ownChildren());
+    const present = ownChildren().filter((pid) => !this.#reaper.owns(pid) && pid !== this.#guard?.pid);
     this.#startTimes = undefined;
-    for (const pid of this.#orphans.keys()) if (!present.has(pid)) this.#delete(pid);
-    for (const pid of present) {
-      if (this.#reaper.owns(pid) || pid === this.#guard?.pid) continue;
-      const entry = readProcess(pid);
-      if (!entry) continue;
+    this.#ticks = undefined;
+    // The oldest first, since it may have made the others.
+    const entries = present.flatMap((pid) => readProcess(pid) ?? []).sort((a, b) => a.startTime - b.startTime);
+    const doubtful = this.#doubtful;
+    this.#doubtful = new Map();
+    // Also one that is no longer there may have left a newcomer.
+    const known = [...this.#orphans.values()];
+    const seen = new Set(present);
+    for (const pid of this.#orphans.keys()) if (!seen.has(pid)) this.#delete(pid);
+    for (const entry of entries) {
+      const { pid, startTime } = entry;
       let orphan = this.#orphans.get(pid);
-      if (orphan?.startTime !== entry.startTime) {
+      if (orphan?.startTime !== startTime) {
         this.#delete(pid);
-        orphan = { startTime: entry.startTime, seenAt: now, ancestors: this.#ancestorsOf(entry) };
+        if (this.#mayBeOurs(entry, doubtful.get(pid), now)) continue;
+        orphan = { startTime, seenAt: now, ancestors: this.#ancestorsOf(entry, known) };
+        known.push(orphan);
         this.#orphans.set(pid, orphan);
         this.#protect(entry, orphan);
       }
@@ -72,6 +125,8 @@ export class Orphans {
         this.#delete(pid);
       }
     }
+    const oldest = Math.min(...[...this.#doubtful.values()].map(({ began }) => began.from));
+    this.#ended = this.#ended.filter(({ until }) => until >= oldest);
   }
 
   close(): void {
@@ -80,16 +135,48 @@ export class Orphans {
     clearTimeout(this.#soon);
   }
 
+  /** Whether it is to be looked at again before it is called an orphan: a spawn that began before it did may be its own. */
+  #mayBeOurs({ pid, session, startTime }: ProcessEntry, doubt: Omit<Orphan, "ancestors"> | undefined, now: number) {
+    // Ours lead their own session, once they have it.
+    if (this.#births.size === 0 || (session !== pid && session !== this.#session)) return false;
+    const began = this.#beginningOf(startTime);
+    if (![...this.#births].some(({ since }) => since <= began.to)) return false;
+    if (isNewborn(pid)) return true;
+    // A spawn that hangs must not keep orphans from being taken in.
+    const seenAt = doubt?.startTime === startTime ? doubt.seenAt : now;
+    if (now - seenAt >= STRANGER_MS) return false;
+    this.#doubtful.set(pid, { startTime, seenAt, began });
+    return true;
+  }
+
   /** By session where it kept it; else all that were there before it, so it is certain only where that is a single one. */
-  #ancestorsOf(orphan: ProcessEntry): readonly number[] {
-    if (this.#reaper.owns(orphan.session)) return [orphan.session];
-    const sibling = this.#orphans.get(orphan.session);
+  #ancestorsOf({ session, startTime }: ProcessEntry, known: readonly Orphan[]): readonly number[] {
+    if (this.#reaper.owns(session)) return [session];
+    const sibling = this.#orphans.get(session);
     if (sibling && sibling.ancestors.length > 0) return sibling.ancestors;
     // Read once a scan: many orphans of many children come together.
     this.#startTimes ??= this.#reaper
       .pids()
       .map((pid) => [pid, readProcess(pid)?.startTime ?? Number.POSITIVE_INFINITY] as const);
-    return this.#startTimes.flatMap(([pid, startTime]) => (startTime <= orphan.startTime ? [pid] : []));
+    const running = this.#startTimes.flatMap(([pid, start]) => (start <= startTime ? [pid] : []));
+    const isOfGone =
+      this.#hasEndedSince(startTime) ||
+      known.some((other) => other.startTime <= startTime && other.ancestors.includes(GONE));
+    return isOfGone ? [...running, GONE] : running;
+  }
+
+  /** Whether a child that is gone lived when this began. */
+  #hasEndedSince(startTime: number): boolean {
+    if (this.#ended.length === 0) return false;
+    const { from, to } = this.#beginningOf(startTime);
+    return this.#ended.some(({ since, until }) => since <= to && from <= until);
+  }
+
+  /** Both clocks are read at about the same time, and one of them counts in ticks. */
+  #beginningOf(startTime: number): Span {
+    this.#ticks ??= { now: clockTicks(), at: performance.now() };
+    const { now, at } = this.#ticks;
+    return { from: at - (now - startTime + 1) * TICK_MS, to: at - (now - startTime - 1) * TICK_MS };
   }
 
   /** Has it ended with us, as long as all that may have started it are ours: whichever it was. */

@@ -8,7 +8,7 @@ import { type ChildIo, READ_BYTES } from "./child-io.ts";
 import type { Guard } from "./guard.ts";
 import { Killer } from "./kill-scope.ts";
 import type { Libc, SpawnRequest } from "./libc.ts";
-import { Orphans } from "./orphans.ts";
+import { type Life, Orphans } from "./orphans.ts";
 import { PipeIo } from "./pipe-io.ts";
 import { ProcTable } from "./proc-table.ts";
 import { Reaper } from "./reaper.ts";
@@ -67,12 +67,14 @@ export class PosixSpawner implements Spawner {
   async #spawn(launch: Launch): Promise<Child> {
     const { io, request, theirs } = await this.#plumb(launch);
     const env = Object.entries(launch.env).map(([name, value]) => `${name}=${value}`);
+    const life = this.#orphans?.expectChild();
     try {
       const { file, argv, cwd, inheritFds } = launch;
       const pid = await this.#libc.spawn({ file, argv, env, cwd, inheritFds, ...request });
       const killer = new Killer(pid, io, this.#table, this.#orphans);
-      return new SpawnedChild(pid, io, this.#exitOf(pid), killer, this.#search);
+      return new SpawnedChild(pid, io, this.#exitOf(pid, life), killer, this.#search);
     } catch (error) {
+      if (life) this.#orphans?.born(life);
       io.release();
       throw await this.#explain(launch, error);
     } finally {
@@ -146,15 +148,21 @@ export class PosixSpawner implements Spawner {
     },
   };
 
-  #exitOf(pid: number): ExitSource {
+  #exitOf(pid: number, life: Life | undefined): ExitSource {
     const reaper = this.#reaper;
     return {
-      watch: (onExit) => reaper.watch(pid, onExit),
+      watch: (onExit) => {
+        reaper.watch(pid, onExit);
+        if (life) this.#orphans?.born(life);
+      },
       check: () => reaper.checkOne(pid),
       get reserved() {
         return reaper.owns(pid);
       },
-      release: () => reaper.reap(pid),
+      release: () => {
+        if (life) this.#orphans?.forget(pid, life);
+        reaper.reap(pid);
+      },
     };
   }
 

@@ -4,6 +4,10 @@ import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 
 /** Characters of a command line that are told of; its end says less and less. */
 const COMMAND_CHARS = 256;
+/** What start times count: USER_HZ is 100 on everything that Node runs on. */
+export const TICK_MS = 10;
+/** Forked, and nothing executed since (linux/sched.h). */
+const PF_FORKNOEXEC = 0x40;
 
 /** One process of the system, or one of its threads. */
 export interface ProcessEntry {
@@ -42,8 +46,7 @@ export function readThreads(pid: number): ProcessEntry[] {
 
 /** The line that /proc shows for a process. */
 export function parseStat(stat: string): ProcessEntry {
-  // The command in parentheses may itself contain parentheses and spaces: fields are counted from the last one.
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  const fields = fieldsOf(stat);
   const [state = "", parent, group, session, terminal, foreground] = fields;
   return {
     pid: Number.parseInt(stat, 10),
@@ -57,6 +60,24 @@ export function parseStat(stat: string): ProcessEntry {
   };
 }
 
+/**
+ * Whether this is a copy of our own program on its way to the one that it shall run. Until then it has all our descriptors,
+ * which says nothing of whose it is.
+ */
+export function isNewborn(pid: number): boolean {
+  const stat = readText(`/proc/${pid}/stat`);
+  const [, parent, , , , , flags] = stat ? fieldsOf(stat) : [];
+  if (Number(parent) !== process.pid || (Number(flags) & PF_FORKNOEXEC) === 0) return false;
+  // An orphan that we were given may be half of a shell, which executes nothing of its own either.
+  return readLink(`/proc/${pid}/exe`) === readLink("/proc/self/exe");
+}
+
+/** This moment as start times count it. */
+export function clockTicks(): number {
+  // Seconds with two digits, which is a tick.
+  return Math.round((Number.parseFloat(readText("/proc/uptime") ?? "0") * 1000) / TICK_MS);
+}
+
 /** What a process was called with, or, in brackets, its name where it shows none: a kernel thread, one that is gone. */
 export function readCommand(pid: number): string {
   const line = readText(`/proc/${pid}/cmdline`, "utf8")?.replaceAll("\0", " ").trim();
@@ -64,6 +85,11 @@ export function readCommand(pid: number): string {
   return Array.from(command.slice(0, 2 * COMMAND_CHARS))
     .slice(0, COMMAND_CHARS)
     .join("");
+}
+
+/** The fields behind the command. That is in parentheses and may itself contain some, and spaces: it ends at the last one. */
+function fieldsOf(stat: string): string[] {
+  return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
 }
 
 /** Children of this process, whichever of its threads they belong to. */

@@ -51,7 +51,8 @@ export async function explainFailure(launch: Launch, cause: NodeJS.ErrnoExceptio
 export async function inspect({ cwd, file, argv, env }: Launch): Promise<ExecwireError | undefined> {
   const tooLong = findTooLong(argv, env);
   if (tooLong !== undefined) {
-    const message = `${tooLong} has more than the ${limits.argBytes - 1} bytes that the system allows; use stdin or a file`;
+    const { what, bytes } = tooLong;
+    const message = `${what} has ${bytes} bytes, and the system allows ${limits.argBytes - 1}; use stdin or a file`;
     return spawnFailed("arg-too-long", message, file);
   }
   // Not `instanceof Error`: under jest or vm the errors of Node are of another realm.
@@ -81,13 +82,16 @@ export async function inspect({ cwd, file, argv, env }: Launch): Promise<Execwir
 }
 
 /** Names the first argument or variable above the system's limit; its value may be a secret. */
-function findTooLong(argv: readonly string[], env: Readonly<Record<string, string>>): string | undefined {
+function findTooLong(
+  argv: readonly string[],
+  env: Readonly<Record<string, string>>,
+): { readonly what: string; readonly bytes: number } | undefined {
   // A character has at most three bytes per unit of its length: short texts need not be measured.
   const isTooLong = (text: string) => text.length * 3 >= limits.argBytes && Buffer.byteLength(text) >= limits.argBytes;
   const index = argv.findIndex(isTooLong);
-  if (index >= 0) return `argument ${index}`;
+  if (index >= 0) return { what: `argument ${index}`, bytes: Buffer.byteLength(argv[index] as string) };
   const variable = Object.entries(env).find(([name, value]) => isTooLong(`${name}=${value}`));
-  return variable && `variable ${variable[0]}`;
+  return variable && { what: `variable ${variable[0]}`, bytes: Buffer.byteLength(variable.join("=")) };
 }
 
 async function may(path: string, mode: number): Promise<boolean> {

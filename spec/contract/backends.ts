@@ -154,6 +154,11 @@ const factories: readonly BackendFactory[] = [
   ...codexFactories(POSIX),
 ];
 
+/** For what is built on `Process` alone: one backend of each kind. EVERY_BACKEND=1 runs it on all of them. */
+export const KINDS = process.env.EVERY_BACKEND
+  ? undefined
+  : ["local", "websocket", "cutting", "codex", "codex-reference"];
+
 /** Runs `body` once for each backend, or each of those named. All specs of a block share one backend with these limits. */
 export function describeBackends(
   name: string,

@@ -49,6 +49,10 @@ export class CodexReference {
       stdio: ["ignore", "pipe", "ignore"],
       env: { ...process.env, HOME: home, CODEX_HOME: home },
     });
+    // A run that is cut short leaves nothing behind.
+    const kill = () => child.kill();
+    process.once("exit", kill);
+    child.once("exit", () => process.off("exit", kill));
     const [line] = await once(child.stdout, "data");
     return new CodexReference(String(line).trim(), child, home);
   }
@@ -103,7 +107,6 @@ const DIALECT = {
   killAfterExit: false,
   findsPipeHolders: false,
   presetsTerminal: false,
-  retainsExactly: false,
   closesPipes: false,
   signals: false,
   tellsSignals: false,
@@ -135,7 +138,7 @@ const REFERENCE = {
 export function codexFactories(supports: Abilities): BackendFactory[] {
   const ours: BackendFactory[] = [
     { name: "codex", supports: { ...supports, ...DIALECT }, create: (limits) => own(limits) },
-    { name: "codex-cutting", supports: { ...supports, ...DIALECT }, create: (limits) => own(limits, 50) },
+    { name: "codex-cutting", supports: { ...supports, ...DIALECT }, create: (limits) => own(limits, 100) },
   ];
   const binary = findCodex();
   if (!binary) {

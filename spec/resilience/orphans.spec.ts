@@ -23,6 +23,16 @@ describe("a subreaper", () => {
   it("ends a daemon that left session, parents and descriptors with the tree of its process", async () => {
     expect(await runScript("daemon")).toEqual({ before: [true, true], signal: "SIGTERM", after: [false, false] });
   });
+
+  it("spares who is being started, and what a process has left behind at its end, when the tree of another is killed", async () => {
+    expect(await runScript("strangers")).toEqual({ newborns: 0, daemons: 0 });
+  }, 60_000);
+});
+
+describe("a tree kill", () => {
+  it("spares a child of this program that has not become a program of its own yet", async () => {
+    expect(await runScript("newborn")).toBe(0);
+  });
 });
 
 describe("supervising beside child_process", () => {

@@ -43,3 +43,13 @@ export class FakeClock implements Clock {
     return next;
   }
 }
+
+/** A clock that tells which times were asked for. */
+export class TellingClock extends FakeClock {
+  readonly asked: number[] = [];
+
+  override after(ms: number, run: () => void): Cancel {
+    this.asked.push(ms);
+    return super.after(ms, run);
+  }
+}

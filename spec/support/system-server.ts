@@ -29,9 +29,13 @@ export class Surroundings {
     return join(this.runtimeDir, "execwire", name);
   }
 
-  /** Starts a server and waits for its line on stdout; rejects when it ends instead. */
-  async serve(args: readonly string[] = [], env: NodeJS.ProcessEnv = {}): Promise<HostedServer> {
-    const argv = cliArgv("serve", ...args);
+  /**
+   * Starts a server and waits for its line on stdout; rejects when it ends instead. `before` is what a shell does first, such as
+   * `ulimit -n 64`, in what becomes the server.
+   */
+  async serve(args: readonly string[] = [], env: NodeJS.ProcessEnv = {}, before = ""): Promise<HostedServer> {
+    const program = cliArgv("serve", ...args);
+    const argv = before ? ["/bin/sh", "-c", `${before}; exec "$0" "$@"`, ...program] : program;
     const child = spawn(argv[0] as string, argv.slice(1), { env: { ...this.env, ...env } });
     const printed = { stdout: "", stderr: "" };
     child.stdout.setEncoding("utf8").on("data", (piece: string) => {

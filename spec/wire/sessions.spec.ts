@@ -3,13 +3,12 @@
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { filter, firstValueFrom, lastValueFrom } from "rxjs";
 import { connectOver } from "../../lib/client/connect.ts";
-import type { Cancel } from "../../lib/clock.ts";
 import type { Process } from "../../lib/process/process.ts";
 import { serve } from "../../lib/server/server.ts";
 import type { OpenTransport } from "../../lib/transport/transport.ts";
 import { openWebSocket } from "../../lib/transport/websocket-client.ts";
 import { decode, SUBPROTOCOL } from "../../protocol/index.ts";
-import { FakeClock } from "../support/fake-clock.ts";
+import { TellingClock } from "../support/fake-clock.ts";
 import { end, exitOf, printed } from "../support/outcome.ts";
 import { sh } from "../support/programs.ts";
 import { refusal } from "../support/refusal.ts";
@@ -190,16 +189,6 @@ describe("a session", () => {
     expect(await printed(process, "\n")).toBe("still here\n");
   });
 });
-
-/** A clock that tells which times were asked for. */
-class TellingClock extends FakeClock {
-  readonly asked: number[] = [];
-
-  override after(ms: number, run: () => void): Cancel {
-    this.asked.push(ms);
-    return super.after(ms, run);
-  }
-}
 
 /** Connections whose first frame can be read by the spec: the welcome, which the client keeps to itself. */
 class OpenDoor {

@@ -112,7 +112,7 @@ export class KnownProcess {
       exitCode: exited?.exitCode ?? null,
       signal: exited?.signal ?? null,
       // This client asks for none; a server may put its children into one all the same, and then it is told.
-      sandbox: this.#sandboxType as ProcessInfo["sandbox"],
+      sandbox: this.#sandboxType,
     };
   }
 

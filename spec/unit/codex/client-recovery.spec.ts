@@ -158,7 +158,7 @@ describe("a client that lost its connection", () => {
     await world.server.answer("process/read", readAnswer(3, [[2, "b"]]));
     world.server.exited(3);
     await world.server.taken();
-    world.clock.advance(60_000);
+    world.clock.advance(6_000);
     world.server.closed(4);
     const told = ["a", "b"].map((text, index) => output(index + 1, "stdout", text));
     expect(await transcript(await starting)).toEqual([...told, exited(3), closed(4, { stdout: 2 })]);

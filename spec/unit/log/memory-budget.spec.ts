@@ -43,4 +43,19 @@ describe("a memory budget", () => {
     for (let chunk = 0; chunk < 6; chunk += 1) print(log, TEN);
     expect([log.firstSeq, pressure]).toEqual([1, [true]]);
   });
+
+  it("gets back what a reader kept beyond it, once that one has read or is gone, and no more", () => {
+    const budget = new MemoryBudget(50);
+    const logs = [1, 2].map(() => new ReplayLog({ budget, eventOverheadBytes: 0 })) as [ReplayLog, ReplayLog];
+    for (let chunk = 0; chunk < 3; chunk += 1) print(logs[1], TEN);
+    let read = 0;
+    const hold = logs[0].hold(() => read);
+    for (let chunk = 0; chunk < 6; chunk += 1) print(logs[0], TEN);
+    expect(logs.map(({ cost }) => cost)).toEqual([60, 30]);
+    read = 3;
+    hold.renew();
+    expect(logs.map(({ cost }) => cost)).toEqual([30, 30]);
+    hold.release();
+    expect(logs.map(({ cost }) => cost)).toEqual([20, 30]);
+  });
 });
