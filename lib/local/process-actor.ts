@@ -33,8 +33,10 @@ import type { Cancel, Clock } from "../clock.ts";
 import { ExecwireError } from "../errors.ts";
 import { ReplayLog, type ReplayLogOptions } from "../log/replay-log.ts";
 import type { Child, ExitStatus, Facts } from "../spawn/child.ts";
+import { discard } from "./discard.ts";
 import type { Message, Reply } from "./message.ts";
 import { type MergeOptions, OutputMerger } from "./output-merger.ts";
+import { PauseLease } from "./pause-lease.ts";
 import { type StdinOptions, StdinQueue } from "./stdin-queue.ts";
 import { Termination, type TerminationRequest } from "./termination.ts";
 import { WriteLedger } from "./write-ledger.ts";
@@ -64,12 +66,12 @@ export class ProcessActor {
   readonly #mailbox: Mailbox<Message>;
   readonly #merger: OutputMerger;
   readonly #termination: Termination;
+  readonly #lease: PauseLease;
   #state: ProcessState = "starting";
   #child: Child | undefined;
   #stdin: StdinQueue | undefined;
   #openStreams = 0;
   #timeout: Cancel | undefined;
-  #lease: Cancel | undefined;
   #settleStart!: Reply<void>;
   #settleRelease!: () => void;
 
@@ -85,6 +87,7 @@ export class ProcessActor {
     });
     this.#merger = new OutputMerger(this.log, mergeWindowOver, clock, options);
     this.#termination = new Termination(clock, () => this.post({ type: "termination" }));
+    this.#lease = new PauseLease(this.log, clock, options.pauseLeaseMs, () => this.post({ type: "leaseOver" }));
     this.started = new Promise((resolve, reject) => {
       this.#settleStart = { resolve, reject };
     });
@@ -172,8 +175,7 @@ export class ProcessActor {
       case "pressure":
         return this.#onPressure(message.full);
       case "leaseOver":
-        this.log.endLease();
-        return this.#armLease();
+        return this.#lease.over();
       case "release":
         this.#termination.cancel();
         this.#child?.release();
@@ -228,7 +230,7 @@ export class ProcessActor {
   #closeIfOver(): void {
     if (this.#state !== "exited" || this.#openStreams > 0) return;
     this.#merger.endWindow();
-    this.#lease?.();
+    this.#lease.end();
     this.log.appendClosed();
     this.#become("closed");
     this.#releaseIfOver();
@@ -268,18 +270,11 @@ export class ProcessActor {
   #onPressure(full: boolean): void {
     if (full) {
       this.#child?.pause();
-      this.log.beginLease();
-      this.#armLease();
+      this.#lease.begin();
     } else {
-      this.#lease?.();
-      this.#lease = undefined;
+      this.#lease.end();
       this.#child?.resume();
     }
-  }
-
-  #armLease(): void {
-    const { clock, pauseLeaseMs } = this.#options;
-    this.#lease = clock.after(pauseLeaseMs, () => this.post({ type: "leaseOver" }), { background: true });
   }
 
   #writeStatus(): WriteStatus {
@@ -299,14 +294,4 @@ function answer<T>(reply: Reply<T>, act: () => T): void {
   } catch (error) {
     reply.reject(error);
   }
-}
-
-/** A child whose start was cancelled while it was being spawned: nobody will ever see it. */
-function discard(child: Child, onGone: () => void): void {
-  const release = () => {
-    child.release();
-    onGone();
-  };
-  child.events$.subscribe({ complete: release });
-  child.kill("SIGKILL", "tree");
 }

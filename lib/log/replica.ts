@@ -11,15 +11,11 @@
 //    does, it has taken the reader for gone, and the hold is over here as well.
 import type { Delivery, DeliveryMode, ExitedEvent, GapNotice, ProcessEvent, Seq } from "../../protocol/index.ts";
 import { limits } from "../../protocol/index.ts";
-import { type Cancel, type Clock, systemClock } from "../clock.ts";
+import { systemClock } from "../clock.ts";
 import type { ExecwireError } from "../errors.ts";
+import { Acknowledger } from "./acknowledger.ts";
 import type { Hold, LogView } from "./log-view.ts";
 import type { ReplicaOptions, ReplicaSource } from "./replica-source.ts";
-
-/** What was read is acknowledged after this time at the latest: the source may retain less than our window. */
-const ACK_MS = 5;
-/** A reader that asks or renews without moving is said to be alive this often; far below the lease of a pause. */
-const ALIVE_MS = 10_000;
 
 interface Item {
   readonly delivery: Delivery;
@@ -37,7 +33,7 @@ export class Replica implements LogView {
   readonly #maxBytes: number;
   readonly #maxEvents: number;
   readonly #windowBytes: number;
-  readonly #clock: Clock;
+  readonly #acks: Acknowledger;
   readonly #wakes = new Set<() => void>();
   readonly #holds = new Set<() => Seq>();
   #delivery: DeliveryMode;
@@ -52,10 +48,8 @@ export class Replica implements LogView {
   #evictedOffset = 0;
   /** False once bytes were lost whose number nobody knows, or when the beginning was not at 0. */
   #offsetsAreTotal = true;
-  #ackedSeq: Seq = 0;
-  #ackedOffset = 0;
-  #ackedAt = 0;
-  #ackTimer: Cancel | undefined;
+  /** What the source was told, when it was asked, to be read already. */
+  #askedWith: Seq = 0;
   #exited: ExitedEvent | undefined;
   #closed = false;
   #failure: ExecwireError | undefined;
@@ -66,7 +60,12 @@ export class Replica implements LogView {
     this.#maxBytes = options.retainedBytes ?? limits.retainedBytes;
     this.#maxEvents = options.retainedEvents ?? limits.retainedEvents;
     this.#windowBytes = options.windowBytes ?? limits.windowBytes;
-    this.#clock = options.clock ?? systemClock;
+    this.#acks = new Acknowledger({
+      clock: options.clock ?? systemClock,
+      windowBytes: this.#windowBytes,
+      position: () => this.#readPosition(),
+      ack: (seq) => source.ack(seq),
+    });
   }
 
   get firstSeq(): Seq {
@@ -140,10 +139,10 @@ export class Replica implements LogView {
       get isLive() {
         return holds.has(position);
       },
-      renew: () => this.#acknowledge(),
+      renew: () => this.#acks.acknowledge(),
       release: () => {
         if (!this.#holds.delete(position)) return;
-        this.#acknowledge();
+        this.#acks.acknowledge();
         this.#restIfUnread();
       },
     };
@@ -152,21 +151,20 @@ export class Replica implements LogView {
   /** The source sends from the beginning already. */
   follow(): void {
     this.#state = "live";
-    this.#ackedAt = this.#clock.now();
+    this.#acks.begin(0);
   }
 
   /** Asks for what follows the head; also after a reconnect. */
   subscribe(): void {
     this.#state = "asked";
-    this.#ackedSeq = Math.min(this.#floor(), this.#head);
-    this.#source.subscribe(this.#head, this.#delivery, this.#ackedSeq);
+    this.#askedWith = Math.min(this.#floor(), this.#head);
+    this.#source.subscribe(this.#head, this.#delivery, this.#askedWith);
   }
 
   /** The source answered: what comes from here on belongs to the last subscription. */
   began(): void {
     if (this.#state === "asked") this.#state = "live";
-    this.#ackedOffset = this.#offsetAt(this.#ackedSeq);
-    this.#ackedAt = this.#clock.now();
+    this.#acks.begin(this.#offsetAt(this.#askedWith));
   }
 
   /** The exit is known before it is this reader's turn to read it. */
@@ -193,7 +191,7 @@ export class Replica implements LogView {
     if (delivery.type === "closed") this.#closed = true;
     this.#items.push({ delivery: Object.freeze(compact(delivery)), firstSeq, offset: this.#offset });
     this.#evict();
-    this.#acknowledge();
+    this.#acks.acknowledge();
     for (const wake of this.#wakes) wake();
     return true;
   }
@@ -258,25 +256,11 @@ export class Replica implements LogView {
     return this.#offset - this.#evictedOffset;
   }
 
-  /** Tells the source how far everyone has read, in steps that keep the window open. */
-  #acknowledge(now = false): void {
-    if (now) this.#ackTimer = undefined;
-    if (this.#delivery !== "lossless" || this.#state !== "live") return;
-    const floor = Math.min(this.#floor(), this.#head);
-    const offset = this.#offsetAt(floor);
-    const at = this.#clock.now();
-    // Said again now and then: a reader that is slow but alive keeps its hold.
-    if (offset === this.#ackedOffset && at - this.#ackedAt < ALIVE_MS) return;
-    if (offset !== this.#ackedOffset && offset - this.#ackedOffset < this.#windowBytes / 4) {
-      this.#ackTimer ??= this.#clock.after(ACK_MS, () => this.#acknowledge(true), { background: true });
-      if (!now) return;
-    }
-    this.#ackTimer?.();
-    this.#ackTimer = undefined;
-    this.#ackedOffset = offset;
-    this.#ackedAt = at;
-    this.#ackedSeq = floor;
-    this.#source.ack(floor);
+  /** Where everyone has read to; only of interest to a lossless subscription. */
+  #readPosition() {
+    if (this.#delivery !== "lossless" || this.#state !== "live") return undefined;
+    const seq = Math.min(this.#floor(), this.#head);
+    return { seq, offset: this.#offsetAt(seq) };
   }
 
   #offsetAt(seq: Seq): number {

@@ -2,7 +2,8 @@
 // frame has its length before it, 4 bytes, big-endian. A length of 0 begins the closing record: code and length of the
 // reason, 2 bytes each, then the reason. Node only.
 import type { Readable, Writable } from "node:stream";
-import { CLOSE, CLOSE_MS, type Transport, type TransportHandlers } from "./transport.ts";
+import { StreamPair } from "./stream-pair.ts";
+import type { Transport } from "./transport.ts";
 
 const PREFIX_BYTES = 4;
 
@@ -11,79 +12,48 @@ export function streamTransport(input: Readable, output: Writable, frameBytes: n
   return new StreamTransport(input, output, frameBytes);
 }
 
-class StreamTransport implements Transport {
-  readonly #input: Readable;
-  readonly #output: Writable;
+class StreamTransport extends StreamPair {
   readonly #frameBytes: number;
-  #handlers: TransportHandlers | undefined;
   #chunks: Buffer[] = [];
   #bytes = 0;
-  #closed = false;
 
   constructor(input: Readable, output: Writable, frameBytes: number) {
-    this.#input = input;
-    this.#output = output;
+    super(input, output);
     this.#frameBytes = frameBytes;
   }
 
-  listen(handlers: TransportHandlers): void {
-    this.#handlers = handlers;
-    this.#input.on("data", (chunk: Buffer) => this.#receive(chunk));
-    this.#input.once("close", () => this.#end(1006, "the stream ended"));
-    this.#input.once("end", () => this.#end(1006, "the stream ended"));
-    this.#input.on("error", () => undefined);
-    this.#output.on("error", () => this.#end(1006, "the stream cannot be written"));
-  }
-
-  send(frame: Uint8Array, sent?: () => void): void {
-    if (this.#closed) {
-      sent?.();
-      return;
-    }
+  protected override write(frame: Uint8Array, sent: () => void): void {
     const prefix = Buffer.alloc(PREFIX_BYTES);
     prefix.writeUInt32BE(frame.length);
-    this.#output.write(prefix);
-    this.#output.write(frame, () => sent?.());
+    this.output.write(prefix);
+    this.output.write(frame, sent);
   }
 
-  close(code: number, reason: string): void {
-    if (this.#closed) return;
+  protected override goodbye(code: number, reason: string): Buffer {
     const text = Buffer.from(reason);
     const record = Buffer.alloc(PREFIX_BYTES + 4);
     record.writeUInt16BE(code, PREFIX_BYTES);
     record.writeUInt16BE(text.length, PREFIX_BYTES + 2);
-    this.#output.end(Buffer.concat([record, text]), () => this.#end(code, reason));
-    setTimeout(() => this.terminate(), CLOSE_MS).unref();
+    return Buffer.concat([record, text]);
   }
 
-  terminate(): void {
-    this.#end(1006, "");
-    this.#output.destroy();
-    this.#input.destroy();
-  }
-
-  #receive(chunk: Buffer): void {
+  protected override receive(chunk: Buffer): void {
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;
-    while (!this.#closed && this.#bytes >= PREFIX_BYTES) {
+    while (!this.isClosed && this.#bytes >= PREFIX_BYTES) {
       const length = this.#peek(PREFIX_BYTES).readUInt32BE();
-      if (length > this.#frameBytes) return this.#refuse(length);
+      if (length > this.#frameBytes) {
+        this.#chunks = [];
+        this.#bytes = 0;
+        return this.refuse(`a frame of ${length} bytes exceeds ${this.#frameBytes}`);
+      }
       if (length === 0) {
         if (!this.#takeClosing()) return;
         continue;
       }
       if (this.#bytes < PREFIX_BYTES + length) return;
-      this.#handlers?.frame(this.#take(PREFIX_BYTES + length).subarray(PREFIX_BYTES));
+      this.handlers?.frame(this.#take(PREFIX_BYTES + length).subarray(PREFIX_BYTES));
     }
-  }
-
-  #refuse(length: number): void {
-    // What follows cannot be told apart from the frame that nobody wants.
-    this.#input.removeAllListeners("data");
-    this.#input.resume();
-    this.#chunks = [];
-    this.#bytes = 0;
-    this.close(CLOSE.tooBig, `a frame of ${length} bytes exceeds ${this.#frameBytes}`);
   }
 
   #takeClosing(): boolean {
@@ -92,8 +62,8 @@ class StreamTransport implements Transport {
     const length = this.#peek(header).readUInt16BE(PREFIX_BYTES + 2);
     if (this.#bytes < header + length) return false;
     const record = this.#take(header + length);
-    this.#end(record.readUInt16BE(PREFIX_BYTES), record.toString("utf8", header));
-    this.#output.end();
+    this.end(record.readUInt16BE(PREFIX_BYTES), record.toString("utf8", header));
+    this.output.end();
     return true;
   }
 
@@ -110,12 +80,5 @@ class StreamTransport implements Transport {
     else this.#chunks.shift();
     this.#bytes -= bytes;
     return first.subarray(0, bytes);
-  }
-
-  #end(code: number, reason: string): void {
-    if (this.#closed) return;
-    this.#closed = true;
-    this.#input.pause();
-    this.#handlers?.closed(code, reason);
   }
 }

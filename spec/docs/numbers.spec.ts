@@ -3,12 +3,15 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "@jest/globals";
 import { limits } from "../../protocol/index.ts";
+import { checks } from "../../scripts/codex/suite.mjs";
 
 const root = join(import.meta.dirname, "../..");
 
 it.each([
   ["README.md", `${limits.retainedBytes / 2 ** 20} MiB a process and ${limits.closedRetentionMs / 1000} s`],
   ["README.md", `does not come back within ${limits.sessionTtlMs / 1000} s`],
+  ["README.md", `compares ${checks.filter(({ slow }) => !slow).length} answers`],
+  ["lib/README.md", `connection up to ${limits.unreadBytes / 2 ** 20} MiB are kept`],
   ["protocol/README.md", `1 to ${limits.chunkBytes.toLocaleString("en")} bytes`],
   ["protocol/README.md", `remembered for the last ${limits.writeIds.toLocaleString("en")}`],
   ["protocol/README.md", `At most ${limits.requests.toLocaleString("en")}`],
