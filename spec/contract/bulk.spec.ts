@@ -119,8 +119,10 @@ describeBackends("much output", (subject) => {
   });
 
   it("can be ended while a lossless reader holds it back", async () => {
-    // More than sockets hold, less than a server keeps for a client that is cut off.
-    const process = await start({ argv: ["cat", ...Array(3).fill(scratch("8-mib"))] });
+    // More than sockets hold (32 MiB of text and more to receive, where the kernel thinks it good), less than the 40 MiB
+    // that a server keeps for a client that is cut off.
+    writeFileSync(scratch("39-mib"), randomBytes(39 * MIB));
+    const process = await start({ argv: ["cat", scratch("39-mib")] });
     const reader = process.iterate({ delivery: "lossless" });
     await reader.next();
     expect(await isHeldBack(process)).toBe(true);
