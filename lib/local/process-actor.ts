@@ -27,31 +27,28 @@
 // 1. Only the handler changes state. 2. It never awaits. 3. Every effect is a call on the child or an append.
 // 4. `closed` is appended when the exit is known and every stream ended.
 // 5. The child's pid is given up only after `closed` and after the last kill that was promised.
-import type { ExitResult, ProcessInfo, ProcessState, TerminalSize, WriteStatus } from "../../protocol/index.ts";
+import type { ExitResult, Limits, ProcessInfo, ProcessState, TerminalSize, WriteStatus } from "../../protocol/index.ts";
 import { Mailbox } from "../actor/mailbox.ts";
 import type { Cancel, Clock } from "../clock.ts";
 import { ExecwireError } from "../errors.ts";
 import { ReplayLog, type ReplayLogOptions } from "../log/replay-log.ts";
 import type { Child, ExitStatus, Facts } from "../spawn/child.ts";
+import { describeProcess, type Identity } from "./describe-process.ts";
 import { discard } from "./discard.ts";
 import type { Message, Reply } from "./message.ts";
-import { type MergeOptions, OutputMerger } from "./output-merger.ts";
+import { OutputMerger } from "./output-merger.ts";
 import { PauseLease } from "./pause-lease.ts";
-import { type StdinOptions, StdinQueue } from "./stdin-queue.ts";
+import { type StdinCounts, StdinQueue } from "./stdin-queue.ts";
 import { Termination, type TerminationRequest } from "./termination.ts";
 import { WriteLedger } from "./write-ledger.ts";
 
-/** What an actor is made with. */
-export interface ActorOptions extends MergeOptions, StdinOptions {
-  /** The process as its start was asked for; state, pid and exit are the actor's. */
-  readonly identity: Omit<ProcessInfo, "state" | "pid" | "exitCode" | "signal">;
-  readonly timeoutMs: number | undefined;
+/** What all actors of a supervisor have in common: one object, since a copy of it for each costs more than a small process. */
+export interface ActorSurroundings {
   readonly clock: Clock;
+  readonly limits: Limits;
   readonly log: ReplayLogOptions;
-  readonly writeIds: number;
-  readonly graceMs: number;
-  readonly pauseLeaseMs: number;
-  readonly onChange: (info: ProcessInfo) => void;
+  readonly counts: StdinCounts;
+  readonly onChange: (actor: ProcessActor, info: ProcessInfo) => void;
   readonly onBug: (error: unknown) => void;
 }
 
@@ -62,32 +59,37 @@ export class ProcessActor {
   readonly started: Promise<void>;
   /** Resolves when nothing of the process is held any more: it is closed and its pid given up, or it never was. */
   readonly released: Promise<void>;
-  readonly #options: ActorOptions;
+  readonly #identity: Identity;
+  readonly #surroundings: ActorSurroundings;
+  readonly #timeoutMs: number | undefined;
   readonly #mailbox: Mailbox<Message>;
   readonly #merger: OutputMerger;
   readonly #termination: Termination;
   readonly #lease: PauseLease;
   #state: ProcessState = "starting";
+  #info: ProcessInfo;
+  /** Until it is let go of. */
   #child: Child | undefined;
+  #lastFacts: Facts | undefined;
   #stdin: StdinQueue | undefined;
   #openStreams = 0;
   #timeout: Cancel | undefined;
   #settleStart!: Reply<void>;
   #settleRelease!: () => void;
 
-  constructor(options: ActorOptions) {
-    this.#options = options;
-    const { clock } = options;
-    this.#mailbox = new Mailbox((message) => this.#handle(message), options.onBug);
+  constructor(identity: Identity, surroundings: ActorSurroundings, timeoutMs?: number) {
+    this.#identity = identity;
+    this.#surroundings = surroundings;
+    this.#timeoutMs = timeoutMs;
+    const { clock, limits, log, onBug } = surroundings;
+    this.#mailbox = new Mailbox((message) => this.#handle(message), onBug);
     const mergeWindowOver = () => this.post({ type: "mergeWindowOver" });
-    this.log = new ReplayLog({
-      ...options.log,
-      onPressure: (full) => this.post({ type: "pressure", full }),
-      onFollowed: mergeWindowOver,
-    });
-    this.#merger = new OutputMerger(this.log, mergeWindowOver, clock, options);
+    const onPressure = (full: boolean) => this.post({ type: "pressure", full });
+    this.log = new ReplayLog(log, { onPressure, onFollowed: mergeWindowOver });
+    this.#merger = new OutputMerger(this.log, mergeWindowOver, clock, limits);
     this.#termination = new Termination(clock, () => this.post({ type: "termination" }));
-    this.#lease = new PauseLease(this.log, clock, options.pauseLeaseMs, () => this.post({ type: "leaseOver" }));
+    this.#lease = new PauseLease(this.log, clock, limits.pauseLeaseMs, () => this.post({ type: "leaseOver" }));
+    this.#info = describeProcess(identity, { state: this.#state, pid: undefined, exited: undefined });
     this.started = new Promise((resolve, reject) => {
       this.#settleStart = { resolve, reject };
     });
@@ -104,20 +106,12 @@ export class ProcessActor {
 
   /** The process as lists show it. */
   get info(): ProcessInfo {
-    const { exited } = this.log;
-    // What is conditional comes after the copy: inside it, it would make the copy slow, and each process is copied five times.
-    const info = {
-      ...this.#options.identity,
-      state: this.#state,
-      exitCode: exited?.exitCode ?? null,
-      signal: exited?.signal ?? null,
-    };
-    return this.#child ? Object.assign(info, { pid: this.#child.pid }) : info;
+    return this.#info;
   }
 
   /** What can be asked about its child; undefined before there is one, and where the system does not tell. */
   get facts(): Facts | undefined {
-    return this.#child?.facts;
+    return this.#child ? this.#child.facts : this.#lastFacts;
   }
 
   /** The one way to act on a process. */
@@ -161,7 +155,11 @@ export class ProcessActor {
         if (this.#state !== "running") return;
         return (
           this.#child &&
-          this.#termination.begin(this.#child, { reason: "timeout", graceMs: this.#options.graceMs, scope: "tree" })
+          this.#termination.begin(this.#child, {
+            reason: "timeout",
+            graceMs: this.#surroundings.limits.graceMs,
+            scope: "tree",
+          })
         );
       case "termination":
         try {
@@ -195,13 +193,14 @@ export class ProcessActor {
     if (this.#state !== "starting") return discard(child, this.#settleRelease);
     this.#child = child;
     this.#openStreams = child.streams.length;
-    const { writeIds, timeoutMs, clock } = this.#options;
+    const { limits, counts, clock } = this.#surroundings;
     if (child.stdin) {
       const onWritten = (error?: Error) => this.post({ type: "written", error });
-      this.#stdin = new StdinQueue(child.stdin, new WriteLedger(writeIds), this.#options, onWritten);
+      this.#stdin = new StdinQueue(child.stdin, new WriteLedger(limits.writeIds), limits, onWritten, counts);
     }
-    if (timeoutMs !== undefined) this.#timeout = clock.after(timeoutMs, () => this.post({ type: "timeout" }));
-    this.#become("running");
+    if (this.#timeoutMs !== undefined)
+      this.#timeout = clock.after(this.#timeoutMs, () => this.post({ type: "timeout" }));
+    this.#become("running", child.pid);
     this.#settleStart.resolve();
     child.events$.subscribe((event) => this.post(event));
   }
@@ -241,13 +240,20 @@ export class ProcessActor {
     const child = this.#child;
     if (!this.log.exited || !child || this.#termination.isPending(child) || !this.log.closed) return;
     this.#termination.cancel();
+    this.#release(child);
+  }
+
+  /** What is kept of a closed process to be read is its log: its child takes several times as much memory as a small one. */
+  #release(child: Child): void {
     child.release();
+    this.#child = undefined;
+    if (child.facts) this.#lastFacts = NOTHING_LEFT;
     this.#settleRelease();
   }
 
   #terminate(request: TerminationRequest, leftovers: boolean): boolean {
     if (this.#state === "starting") {
-      const { processId } = this.#options.identity;
+      const { processId } = this.#identity;
       this.#failStart(new ExecwireError("START_CANCELLED", `the start of process ${processId} was cancelled`));
       return true;
     }
@@ -260,7 +266,7 @@ export class ProcessActor {
   }
 
   #resize(size: TerminalSize): void {
-    if (!this.#options.identity.tty) throw new ExecwireError("UNSUPPORTED", "the process has no terminal to resize");
+    if (!this.#identity.tty) throw new ExecwireError("UNSUPPORTED", "the process has no terminal to resize");
     if (this.#state !== "running") return;
     this.#merger.flush();
     this.#child?.resize(size);
@@ -282,11 +288,15 @@ export class ProcessActor {
     return this.#state === "removed" ? "unknownProcess" : "stdinClosed";
   }
 
-  #become(state: ProcessState): void {
+  #become(state: ProcessState, pid = this.#info.pid): void {
     this.#state = state;
-    this.#options.onChange(this.info);
+    this.#info = describeProcess(this.#identity, { state, pid, exited: this.log.exited });
+    this.#surroundings.onChange(this, this.#info);
   }
 }
+
+/** What can be told of a child that was let go of. */
+const NOTHING_LEFT: Facts = { holders: async () => [], activity: async () => ({ state: "exited" }) };
 
 function answer<T>(reply: Reply<T>, act: () => T): void {
   try {

@@ -25,9 +25,6 @@ export interface StdinCounts {
   duplicates: number;
 }
 
-/** How to be a queue. */
-export type StdinOptions = StdinLimits & { readonly counts?: StdinCounts };
-
 /** Bytes to write, or the end of the input. */
 interface Entry {
   readonly chunk: Uint8Array | "end";
@@ -53,12 +50,18 @@ export class StdinQueue {
   /** Nothing reaches the child any more. */
   #broken = false;
 
-  constructor(stdin: ChildStdin, ledger: WriteLedger, options: StdinOptions, onWritten: (error?: Error) => void) {
+  constructor(
+    stdin: ChildStdin,
+    ledger: WriteLedger,
+    limits: StdinLimits,
+    onWritten: (error?: Error) => void,
+    counts?: StdinCounts,
+  ) {
     this.#stdin = stdin;
     this.#ledger = ledger;
-    this.#limits = options;
-    this.#counts = options.counts;
+    this.#limits = limits;
     this.#onWritten = onWritten;
+    this.#counts = counts;
   }
 
   write(chunk: Uint8Array, writeId: string | undefined, reply: Reply<WriteStatus>): void {

@@ -23,7 +23,7 @@ import { loadSpawner, type SpawnerName } from "../spawn/load-spawner.ts";
 import { followProcesses, type ProcessMetrics, processMetrics } from "../telemetry/process-metrics.ts";
 import { ownDirectory, prepareLaunch } from "./launch.ts";
 import { LocalPort, unknownProcess } from "./local-port.ts";
-import { ProcessActor } from "./process-actor.ts";
+import { type ActorSurroundings, ProcessActor } from "./process-actor.ts";
 import { Retention } from "./retention.ts";
 import { startDigest } from "./start-digest.ts";
 
@@ -74,7 +74,7 @@ export class Supervisor implements Backend {
   readonly #clock: Clock;
   readonly #onError: ReportError;
   readonly #metrics: ProcessMetrics;
-  readonly #budget: MemoryBudget;
+  readonly #surroundings: ActorSurroundings;
   readonly #retention: Retention;
   readonly #spawner: Promise<Spawner>;
   readonly #guard: Guard | undefined;
@@ -85,7 +85,6 @@ export class Supervisor implements Backend {
     this.#limits = { ...limits, ...options.limits };
     this.#clock = options.clock ?? systemClock;
     this.#onError = options.onError ?? reportToConsole;
-    this.#budget = new MemoryBudget(this.#limits.memoryBudgetBytes);
     this.#retention = new Retention(this.#limits, this.#clock, (actor) => this.#remove(actor));
     this.changes$ = new GuardedObservable(this.#onError, (subscriber) => {
       const subscription = this.#changes.subscribe(subscriber);
@@ -93,6 +92,15 @@ export class Supervisor implements Backend {
     });
     this.#metrics = processMetrics(options.meter);
     followProcesses(this.#metrics, this.changes$, ({ processId }) => this.#actors.get(processId)?.log.exited?.result);
+    const budget = new MemoryBudget(this.#limits.memoryBudgetBytes);
+    this.#surroundings = {
+      clock: this.#clock,
+      limits: this.#limits,
+      log: { ...this.#limits, budget, counts: this.#metrics },
+      counts: this.#metrics,
+      onChange: (actor, info) => this.#onChange(actor, info),
+      onBug: this.#onError,
+    };
     const { spawner = "auto", subreaper = false, onSupervisorDeath = "keep" } = options;
     if (onSupervisorDeath === "kill") this.#guard = new Guard(this.#onError);
     const guard = this.#guard;
@@ -173,27 +181,18 @@ export class Supervisor implements Backend {
   }
 
   #createActor(processId: string, incarnation: string, spec: ProcessSpec): ProcessActor {
-    const actor: ProcessActor = new ProcessActor({
-      ...this.#limits,
-      clock: this.#clock,
-      timeoutMs: spec.timeoutMs,
-      counts: this.#metrics,
-      log: { ...this.#limits, budget: this.#budget, counts: this.#metrics },
-      identity: {
-        processId,
-        incarnation,
-        argv: Object.freeze([...spec.argv]),
-        cwd: spec.cwd ?? ownDirectory(),
-        tty: Boolean(spec.tty),
-        stdin: Boolean(spec.tty || spec.pipeStdin),
-        startedAt: this.#clock.now(),
-        sandbox: "none",
-        labels: Object.freeze({ ...spec.labels }),
-      },
-      onChange: (info) => this.#onChange(actor, info),
-      onBug: (error) => this.#onError(error),
-    });
-    return actor;
+    const identity = {
+      processId,
+      incarnation,
+      argv: Object.freeze([...spec.argv]),
+      cwd: spec.cwd ?? ownDirectory(),
+      tty: Boolean(spec.tty),
+      stdin: Boolean(spec.tty || spec.pipeStdin),
+      startedAt: this.#clock.now(),
+      sandbox: "none",
+      labels: Object.freeze({ ...spec.labels }),
+    };
+    return new ProcessActor(identity, this.#surroundings, spec.timeoutMs);
   }
 
   async #spawn(actor: ProcessActor, spec: ProcessSpec): Promise<void> {
@@ -201,7 +200,7 @@ export class Supervisor implements Backend {
       const spawner = await this.#spawner;
       const launch = await prepareLaunch(spec, actor.info.cwd);
       const child = await spawner.spawn(launch);
-      this.#guard?.add(child.pid);
+      this.#guard?.add(child.pid, { isReserved: child.isPidReserved });
       void actor.released.then(() => this.#guard?.forget(child.pid));
       actor.post({ type: "spawned", child });
       if (actor.state === "removed") this.#metrics.discarded();

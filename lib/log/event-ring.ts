@@ -1,7 +1,8 @@
 // A growing ring of consecutive events with the byte offset of each: append at the head, evict at the tail, look up by seq.
 import type { ProcessEvent, Seq } from "../../protocol/index.ts";
 
-const FIRST_CAPACITY = 16;
+/** What most commands need: two chunks, the exit and the end. */
+const FIRST_CAPACITY = 4;
 
 /** Consecutive events `first..head` in power-of-two storage; all operations take constant time. */
 export class EventRing {

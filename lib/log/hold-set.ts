@@ -3,9 +3,34 @@
 import type { Seq } from "../../protocol/index.ts";
 import type { Hold } from "./log-view.ts";
 
-interface Entry {
+/** One hold. A class, since V8 makes a hidden class of its own for each literal with a getter. */
+class Entry implements Hold {
   readonly position: () => Seq;
-  alive: boolean;
+  /** What is to be kept at most; infinite for a hold that pauses the writer. */
+  readonly bytes: number;
+  readonly #among: Set<Entry>;
+  readonly #onMove: () => void;
+  alive = true;
+
+  constructor(position: () => Seq, bytes: number, among: Set<Entry>, onMove: () => void) {
+    this.position = position;
+    this.bytes = bytes;
+    this.#among = among.add(this);
+    this.#onMove = onMove;
+  }
+
+  get isLive(): boolean {
+    return this.#among.has(this);
+  }
+
+  renew(): void {
+    this.alive = true;
+    this.#onMove();
+  }
+
+  release(): void {
+    if (this.#among.delete(this)) this.#onMove();
+  }
 }
 
 /** What is to be kept beyond the bounds of a log, when there is memory for it. */
@@ -20,7 +45,7 @@ const NO_WISH: Wish = { floor: Number.POSITIVE_INFINITY, bytes: 0 };
 /** Positions that must not be evicted, with back-pressure while they fill the log. */
 export class HoldSet {
   readonly #entries = new Set<Entry>();
-  readonly #wishes = new Map<object, { readonly position: () => Seq; readonly bytes: number }>();
+  readonly #wishes = new Set<Entry>();
   readonly #isTooMuch: (floor: Seq) => boolean;
   readonly #onPressure: ((full: boolean) => void) | undefined;
   readonly #onMove: () => void;
@@ -38,42 +63,19 @@ export class HoldSet {
   }
 
   add(position: () => Seq): Hold {
-    const entry: Entry = { position, alive: true };
-    const entries = this.#entries;
-    entries.add(entry);
-    return {
-      renew: () => {
-        entry.alive = true;
-        this.#onMove();
-      },
-      release: () => this.#remove(entry),
-      get isLive() {
-        return entries.has(entry);
-      },
-    };
+    return new Entry(position, Number.POSITIVE_INFINITY, this.#entries, this.#onMove);
   }
 
   /** A hold that gives in: it neither pauses the writer nor needs a lease. */
   addWish(position: () => Seq, bytes: number): Hold {
-    const wishes = this.#wishes;
-    const key = {};
-    wishes.set(key, { position, bytes });
-    return {
-      renew: () => this.#onMove(),
-      release: () => {
-        if (wishes.delete(key)) this.#onMove();
-      },
-      get isLive() {
-        return wishes.has(key);
-      },
-    };
+    return new Entry(position, bytes, this.#wishes, this.#onMove);
   }
 
   /** All wishes together. */
   wish(): Wish {
     if (this.#wishes.size === 0) return NO_WISH;
     let { floor, bytes } = NO_WISH;
-    for (const wish of this.#wishes.values()) {
+    for (const wish of this.#wishes) {
       floor = Math.min(floor, wish.position());
       bytes = Math.max(bytes, wish.bytes);
     }
@@ -103,11 +105,7 @@ export class HoldSet {
 
   /** Ends a round: who gave no sign of life since it began is taken for gone. The next round begins. */
   endLease(): void {
-    for (const entry of this.#entries) if (!entry.alive) this.#remove(entry);
+    for (const entry of this.#entries) if (!entry.alive) entry.release();
     this.beginLease();
-  }
-
-  #remove(entry: Entry): void {
-    if (this.#entries.delete(entry)) this.#onMove();
   }
 }

@@ -20,7 +20,7 @@ import type { LogCounts } from "./log-counts.ts";
 import type { Hold, LogView } from "./log-view.ts";
 import { MemoryBudget } from "./memory-budget.ts";
 
-/** Bounds of a log, and who wants to know when holds fill it. */
+/** Bounds of a log, and what it shares with others. */
 export interface ReplayLogOptions {
   readonly retainedBytes?: number;
   readonly retainedEvents?: number;
@@ -30,6 +30,10 @@ export interface ReplayLogOptions {
   readonly budget?: MemoryBudget;
   /** Counted in, with other logs. */
   readonly counts?: LogCounts;
+}
+
+/** Who wants to know what becomes of the readers of a log. */
+export interface ReplayLogOwner {
   /** Told true when held readers fill the log (pause the writer now), false when there is room again. */
   readonly onPressure?: (full: boolean) => void;
   /** Told when somebody begins to follow a log that nobody followed. */
@@ -59,19 +63,19 @@ export class ReplayLog implements LogView {
   #closed = false;
   #failure: ExecwireError | undefined;
 
-  constructor(options: ReplayLogOptions = {}) {
+  constructor(options: ReplayLogOptions = {}, { onPressure, onFollowed }: ReplayLogOwner = {}) {
     this.#maxBytes = options.retainedBytes ?? limits.retainedBytes;
     this.#maxEvents = options.retainedEvents ?? limits.retainedEvents;
     this.#chunkBytes = Math.max(1, Math.min(options.chunkBytes ?? limits.chunkBytes, this.#maxBytes));
     this.#overhead = options.eventOverheadBytes ?? limits.eventOverheadBytes;
     this.#budget = options.budget ?? new MemoryBudget(Number.POSITIVE_INFINITY);
     this.#counts = options.counts;
-    this.#onFollowed = options.onFollowed;
+    this.#onFollowed = onFollowed;
     const onMove = () => {
       this.#evict(0);
       this.#holds.check();
     };
-    this.#holds = new HoldSet((floor) => this.#unreadIsTooMuch(floor), options.onPressure, onMove);
+    this.#holds = new HoldSet((floor) => this.#unreadIsTooMuch(floor), onPressure, onMove);
   }
 
   get firstSeq(): Seq {

@@ -50,23 +50,37 @@ export class Process implements ProcessPort {
   readonly id: string;
   /** One life of the id; a uuid. */
   readonly incarnation: string;
-  /** All output, with a gap wherever output was lost. Replays what is retained; completes after `closed`. */
-  readonly output$: Observable<OutputEvent | GapNotice>;
-  /** The exit, now or later; then completes. Output may still follow it. */
-  readonly exit$: Observable<ExitedEvent>;
-  /** The end, now or later; then completes. */
-  readonly closed$: Observable<ClosedEvent>;
   readonly #parts: ProcessParts;
+  // Made when they are asked for: a server keeps many processes of which it only passes the log on.
+  #output$: Observable<OutputEvent | GapNotice> | undefined;
+  #exit$: Observable<ExitedEvent> | undefined;
+  #closed$: Observable<ClosedEvent> | undefined;
 
   constructor(parts: ProcessParts) {
     const { processId, incarnation } = parts.info();
     this.id = processId;
     this.incarnation = incarnation;
     this.#parts = parts;
-    this.output$ = this.events().pipe(filter((event) => event.type === "output" || event.type === "gap"));
-    const { log, onSubscriberError } = parts;
-    this.exit$ = awaitEvent(log, (view) => view.exited, onSubscriberError);
-    this.closed$ = awaitEvent(log, closedEvent, onSubscriberError);
+  }
+
+  /** All output, with a gap wherever output was lost. Replays what is retained; completes after `closed`. */
+  get output$(): Observable<OutputEvent | GapNotice> {
+    this.#output$ ??= this.events().pipe(filter((event) => event.type === "output" || event.type === "gap"));
+    return this.#output$;
+  }
+
+  /** The exit, now or later; then completes. Output may still follow it. */
+  get exit$(): Observable<ExitedEvent> {
+    const { log, onSubscriberError } = this.#parts;
+    this.#exit$ ??= awaitEvent(log, (view) => view.exited, onSubscriberError);
+    return this.#exit$;
+  }
+
+  /** The end, now or later; then completes. */
+  get closed$(): Observable<ClosedEvent> {
+    const { log, onSubscriberError } = this.#parts;
+    this.#closed$ ??= awaitEvent(log, closedEvent, onSubscriberError);
+    return this.#closed$;
   }
 
   /** The log itself, for hosts that pass it on. */

@@ -20,7 +20,7 @@ export class Channel {
   readonly holders = new Set<{ release(channel: Channel): void }>();
   /** The session that ends it when it ends itself. */
   owner: { readonly owned: Set<Channel> } | undefined;
-  readonly #frames = new Map<Seq, Uint8Array>();
+  #frames: Map<Seq, Uint8Array> | undefined;
   #frameBytes = 0;
   #viewers = 0;
 
@@ -41,19 +41,20 @@ export class Channel {
 
   /** The frame of an event, the same object for every viewer that asks in time. */
   frameOf(event: ProcessEvent): Uint8Array {
-    const known = this.#frames.get(event.seq);
+    const known = this.#frames?.get(event.seq);
     if (known) return known;
     const frame = encodeEvent(this.id, event);
     // Nobody to share it with, or a viewer that catches up and must not displace what the live ones share.
     if (this.#viewers < 2 || event.seq <= this.process.log.headSeq - MAX_BEHIND) return frame;
     if (this.#frameBytes + frame.length > LIVE_BYTES) this.#forget();
+    this.#frames ??= new Map();
     this.#frames.set(event.seq, frame);
     this.#frameBytes += frame.length;
     return frame;
   }
 
   #forget(): void {
-    this.#frames.clear();
+    this.#frames = undefined;
     this.#frameBytes = 0;
   }
 }

@@ -37,6 +37,8 @@ export interface LineLimit {
 /** A running child. */
 export interface Child {
   readonly pid: number;
+  /** Whether the pid stays its own until `release`; otherwise only until it ends. */
+  readonly isPidReserved: boolean;
   readonly streams: readonly StreamName[];
   /**
    * Everything the child does; completes after the exit and the end of every stream. Reading starts with the (one)

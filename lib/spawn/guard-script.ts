@@ -2,20 +2,18 @@
 // a megabyte and depends on nothing. It reads what other processes call themselves: a name may hold any byte but NUL.
 
 /**
- * A script for sh(1). It reads lines on stdin: `+ PID START` records a process (and the session it may lead) by its pid
- * and its start time as /proc shows it, 0 if it was gone already; `- PID` forgets it. When stdin ends it kills who is recorded,
- * and what descends from them. A line that was cut off counts as none.
+ * A script for sh(1). It waits for the end of stdin. Then it reads lines of descriptor 3: `PID` records a process (and the
+ * session it may lead) whose number was its own until then, `PID START` one that may have lost it, by its start time as /proc shows it, 0 if
+ * it was gone already. It kills who is recorded, and what descends from them. A line that was cut off counts as none.
  */
 export const GUARD_SCRIPT = `# execwire: ends the processes of a supervisor that was killed
 trap '' HUP INT QUIT TERM
-roots=0
-while read -r what pid start; do
-  case $what in
-    +) eval "root_$pid=$start" roots=$((roots + 1)) ;;
-    -) unset "root_$pid"; roots=$((roots - 1)) ;;
-  esac
-done
-[ "$roots" -gt 0 ] || exit 0
+while read -r nothing; do :; done
+roots=
+while read -r pid start; do
+  [ "$pid" ] && eval "root_$pid=\${start:-reserved}" roots=1
+done <&3
+[ "$roots" ] || exit 0
 
 # Finds parent, session and start time of process $1. Its name comes first, in parentheses and with whatever in it.
 look() {
@@ -30,7 +28,10 @@ look() {
 for dir in /proc/[0-9]*; do
   pid=\${dir#/proc/}
   eval "recorded=\\\${root_$pid-}"
-  [ "$recorded" ] && look "$pid" && [ "$start" != "$recorded" ] && unset "root_$pid"
+  case $recorded in
+    '' | reserved) ;;
+    *) look "$pid" && [ "$start" != "$recorded" ] && unset "root_$pid" ;;
+  esac
 done
 
 # Who is found is stopped first: it forks no more, and leads to its children until all are found.

@@ -1,39 +1,35 @@
 // Ends our processes when this program is killed with SIGKILL and can no longer do so itself: a small process, the guard,
-// holds the other end of a pipe, and the kernel closes ours however we end. It is told of each process in the same turn in
-// which we learn its pid, so what remains is a child that was not yet known to us when we died.
+// holds the other end of a pipe, and the kernel closes ours however we end. Each process is recorded for it in the same turn
+// in which we learn its pid, so what remains is a child that was not yet known to us when we died.
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync } from "node:fs";
 import type { Socket } from "node:net";
 import { ExecwireError } from "../errors.ts";
 import { GUARD_SCRIPT } from "./guard-script.ts";
+import { GuardTable } from "./guard-table.ts";
 import { probeDescriptors } from "./probe-descriptors.ts";
-import { readProcess } from "./proc.ts";
+import { hasProc, readProcess } from "./proc.ts";
 
 /** How long until a guard that somebody ended is made again, unless a new process wants one before. */
 const AGAIN_MS = 1000;
 
-/** How long what was forgotten waits for something else to tell. */
-const FORGET_MS = 1000;
-
 /** What becomes of the processes when their supervisor is killed. */
 export type OnSupervisorDeath = "kill" | "keep";
 
-/** Whether a guard can do its work here: it finds processes in /proc. */
-export function canGuard(): boolean {
-  return process.platform === "linux" && existsSync("/proc/self/stat");
+/** What there is to say of a process. */
+export interface GuardedProcess {
+  /** It is ours only through these: until one of them is forgotten. */
+  readonly owners?: readonly number[];
+  /** Whether its pid stays its own until it is forgotten. Otherwise the start time tells it from who gets the number. Default true. */
+  readonly isReserved?: boolean;
 }
 
 /** The guard of one supervisor. It is started with the first process, and again when somebody ended it. */
 export class Guard {
   readonly #onError: (error: unknown) => void;
   readonly #shell: string;
-  /** Whom it is to end, with their start times: a number alone may belong to somebody else by then. */
-  readonly #recorded = new Map<number, number>();
-  /** Of those, the ones that are ours only through others. */
+  /** Of those that are recorded, the ones that are ours only through others. */
   readonly #owners = new Map<number, readonly number[]>();
-  /** Lines that the guard has not been told. */
-  readonly #forgotten: string[] = [];
-  #soon: NodeJS.Timeout | undefined;
+  #table: GuardTable | undefined;
   #process: ChildProcess | undefined;
   #again: NodeJS.Timeout | undefined;
   #isReported = false;
@@ -41,7 +37,7 @@ export class Guard {
 
   /** Tells `onError` once when there can be no guard; the processes run all the same. Throws UNSUPPORTED outside Linux. */
   constructor(onError: (error: unknown) => void, shell = "/bin/sh") {
-    if (!canGuard()) {
+    if (!hasProc()) {
       throw new ExecwireError("UNSUPPORTED", `onSupervisorDeath "kill" needs Linux and its /proc`, {
         data: { what: "onSupervisorDeath" },
       });
@@ -55,70 +51,56 @@ export class Guard {
     return this.#process?.pid;
   }
 
-  /** From now on this process, its session and their descendants do not outlive us; with `owners` until one of those is forgotten. */
-  add(pid: number, owners: readonly number[] = []): void {
+  /** From now on this process, its session and their descendants do not outlive us. */
+  add(pid: number, { owners = [], isReserved = true }: GuardedProcess = {}): void {
     // The kernel ends everybody with the first process of a namespace.
-    if (this.#isClosed || process.pid === 1 || this.#recorded.has(pid)) return;
-    if (!owners.every((owner) => this.#recorded.has(owner))) return;
-    this.#recorded.set(pid, readProcess(pid)?.startTime ?? 0);
-    if (owners.length > 0) this.#owners.set(pid, owners);
-    if (this.#process) this.#tell([pid]);
-    else this.#start();
+    if (this.#isClosed || process.pid === 1 || this.#table?.has(pid)) return;
+    if (!owners.every((owner) => this.#table?.has(owner))) return;
+    try {
+      this.#table ??= new GuardTable();
+      this.#table.record(pid, isReserved ? undefined : (readProcess(pid)?.startTime ?? 0));
+      if (owners.length > 0) this.#owners.set(pid, owners);
+      if (!this.#process) this.#start(this.#table);
+    } catch (error) {
+      this.#report(error);
+    }
   }
 
   /** From now on its pid may belong to somebody else, and what it detached is on its own. */
   forget(pid: number): void {
-    if (!this.#recorded.delete(pid)) return;
+    if (!this.#table?.erase(pid)) return;
     this.#owners.delete(pid);
-    // Told with the next one: until then its start time says that the number is another's, and each line wakes the guard.
-    this.#forgotten.push(`- ${pid}\n`);
-    this.#soon ??= setTimeout(() => this.#tell([]), FORGET_MS).unref();
-    const owned = [...this.#owners].filter(([, owners]) => owners.includes(pid));
-    for (const [orphan] of owned) this.forget(orphan);
     // Those live on, and are on their own from here on.
-    if (owned.length > 0) this.#tell([]);
+    for (const [orphan, owners] of this.#owners) if (owners.includes(pid)) this.forget(orphan);
   }
 
   /** Lets everybody go, and the guard. */
   close(): void {
-    for (const pid of [...this.#recorded.keys()]) this.forget(pid);
-    this.#tell([]);
+    if (this.#isClosed) return;
     this.#isClosed = true;
     clearTimeout(this.#again);
+    this.#table?.close();
     this.#process?.stdin?.end();
   }
 
-  #tell(pids: Iterable<number>): void {
-    clearTimeout(this.#soon);
-    this.#soon = undefined;
-    const lines = [...pids].map((pid) => `+ ${pid} ${this.#recorded.get(pid)}\n`);
-    this.#process?.stdin?.write(this.#forgotten.splice(0).concat(lines).join(""));
-  }
-
-  #start(): void {
+  #start(table: GuardTable): void {
     clearTimeout(this.#again);
-    try {
-      probeDescriptors();
-      // A session of its own, or what ends ours from a terminal ends it too; nothing of ours that it could hold open.
-      const guard = spawn(this.#shell, ["-c", GUARD_SCRIPT, "execwire-guard"], {
-        cwd: "/",
-        env: {},
-        detached: true,
-        stdio: ["pipe", "ignore", "ignore"],
-      });
-      guard.on("error", (error) => this.#report(error));
-      if (guard.pid === undefined) return;
-      this.#process = guard;
-      guard.on("exit", (code) => this.#onExit(code));
-      // What cannot be written is told to the next one.
-      guard.stdin.on("error", () => undefined);
-      this.#forgotten.length = 0;
-      guard.unref();
-      (guard.stdin as Socket).unref();
-      this.#tell(this.#recorded.keys());
-    } catch (error) {
-      this.#report(error);
-    }
+    probeDescriptors();
+    // A session of its own, or what ends ours from a terminal ends it too; nothing of ours that it could hold open.
+    const guard = spawn(this.#shell, ["-c", GUARD_SCRIPT, "execwire-guard"], {
+      cwd: "/",
+      env: {},
+      detached: true,
+      stdio: ["pipe", "ignore", "ignore", table.fd],
+    });
+    guard.on("error", (error) => this.#report(error));
+    if (guard.pid === undefined) return;
+    this.#process = guard;
+    guard.on("exit", (code) => this.#onExit(code));
+    // It ended before us.
+    guard.stdin?.on("error", () => undefined);
+    guard.unref();
+    (guard.stdin as Socket).unref();
   }
 
   #onExit(code: number | null): void {
@@ -126,9 +108,16 @@ export class Guard {
     if (this.#isClosed) return;
     // By itself it ends only after us: this shell cannot do it.
     if (code !== null) return this.#report(new Error(`it ended with exit code ${code}`));
-    this.#again = setTimeout(() => {
-      if (!this.#process && this.#recorded.size > 0) this.#start();
-    }, AGAIN_MS).unref();
+    this.#again = setTimeout(() => this.#startAgain(), AGAIN_MS).unref();
+  }
+
+  #startAgain(): void {
+    if (this.#process || !this.#table?.size) return;
+    try {
+      this.#start(this.#table);
+    } catch (error) {
+      this.#report(error);
+    }
   }
 
   #report(cause: unknown): void {

@@ -48,6 +48,7 @@ const F_SETFD = 2;
 const FD_CLOEXEC = 1;
 const TIOCSWINSZ = 0x5414;
 const PR_SET_CHILD_SUBREAPER = 36;
+const P_ALL = 0;
 const P_PID = 1;
 const WNOHANG = 1;
 const WEXITED = 4;
@@ -62,12 +63,12 @@ export class Libc {
   readonly #c = bind();
   readonly #attributes = this.#makeAttributes();
   readonly #info = Buffer.alloc(128);
+  readonly #ends = new Int32Array(2);
 
   /** pipe2(2): read end and write end, closed on exec. */
   pipe(): readonly [number, number] {
-    const fds = new Int32Array(2);
-    this.#check("pipe2", this.#c.pipe2(fds, O_CLOEXEC));
-    return [fds[0] as number, fds[1] as number];
+    this.#check("pipe2", this.#c.pipe2(this.#ends, O_CLOEXEC));
+    return [this.#ends[0] as number, this.#ends[1] as number];
   }
 
   /** posix_openpt(3) and friends: a new terminal's master, non-blocking, and the path of its other side. */
@@ -124,6 +125,13 @@ export class Libc {
       : { exitCode: null, signal: signalName(status) };
   }
 
+  /** Some child of this process, whoever made it, that ended and was not waited for; it stays so. */
+  anyZombie(): number | undefined {
+    const info = this.#info.fill(0);
+    if (this.#c.waitid(P_ALL, 0, info, WEXITED | WNOHANG | WNOWAIT) !== 0) return undefined;
+    return info.readInt32LE(SI_PID) || undefined;
+  }
+
   /** Ends the zombie of a child that exited; does nothing for one that lives. */
   reap(pid: number): void {
     this.#c.waitid(P_PID, pid, this.#info, WEXITED | WNOHANG);
@@ -140,12 +148,13 @@ export class Libc {
     const pid = new Int32Array(1);
     return new Promise<number>((resolve, reject) => {
       const done = (error: unknown, errno: number) => {
+        this.#c.actionsDestroy(actions);
         if (error || errno !== 0) reject(error ?? new ErrnoError("posix_spawn", errno));
         else resolve(pid[0] as number);
       };
       const { file, argv, env } = request;
       this.#c.spawn.async(pid, file, actions, this.#attributes, [...argv, null], [...env, null], done);
-    }).finally(() => this.#c.actionsDestroy(actions));
+    });
   }
 
   #fillActions(actions: Buffer, { cwd, stdin, stdout, stderr, inheritFds }: SpawnRequest): void {
@@ -196,7 +205,7 @@ function bind() {
   const c = koffi.load(null);
   const f = (prototype: string) => c.func(prototype);
   return {
-    pipe2: f("int pipe2(_Out_ int *fds, int flags)"),
+    pipe2: f("int pipe2(void *fds, int flags)"),
     fcntl: f("int fcntl(int fd, int command, int argument)"),
     ioctl: f("int ioctl(int fd, unsigned long request, void *argument)"),
     prctl: f("int prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d)"),
@@ -209,7 +218,7 @@ function bind() {
     tcsetattr: f("int tcsetattr(int fd, int when, void *termios)"),
     cfmakeraw: f("void cfmakeraw(void *termios)"),
     spawn: f(
-      "int posix_spawn(_Out_ int *pid, const char *file, void *actions, void *attributes, const char **argv, const char **envp)",
+      "int posix_spawn(void *pid, const char *file, void *actions, void *attributes, const char **argv, const char **envp)",
     ),
     actionsInit: f("int posix_spawn_file_actions_init(void *actions)"),
     actionsDestroy: f("int posix_spawn_file_actions_destroy(void *actions)"),

@@ -10,6 +10,8 @@ import type { Reaper } from "./reaper.ts";
 const STRANGER_MS = 1000;
 /** Scans are merged within this time, since many exits come together. */
 const SOON_MS = 20;
+/** Where many processes begin and end, a scan takes long: it waits this many times as long as the last one took. */
+const REST = 50;
 /** Among ancestors: one that ended, whose number may be another's. */
 const GONE = 0;
 
@@ -47,6 +49,7 @@ export class Orphans {
   readonly #onChild = () => this.#scanSoon();
   readonly #timer: NodeJS.Timeout;
   #soon: NodeJS.Timeout | undefined;
+  #restMs = 0;
   /** This moment on the clock of start times, as of this scan. */
   #ticks: { readonly now: number; readonly at: number } | undefined;
   /** Of our children, as of this scan. */
@@ -182,7 +185,7 @@ export class Orphans {
   /** Has it ended with us, as long as all that may have started it are ours: whichever it was. */
   #protect({ pid, session, state }: ProcessEntry, { ancestors }: Orphan): void {
     const isFoundAnyway = this.#reaper.owns(session);
-    if (ancestors.length > 0 && state !== "Z" && !isFoundAnyway) this.#guard?.add(pid, ancestors);
+    if (ancestors.length > 0 && state !== "Z" && !isFoundAnyway) this.#guard?.add(pid, { owners: ancestors });
   }
 
   #delete(pid: number): void {
@@ -190,9 +193,13 @@ export class Orphans {
   }
 
   #scanSoon(): void {
-    this.#soon ??= setTimeout(() => {
-      this.#soon = undefined;
-      this.scan();
-    }, SOON_MS).unref();
+    this.#soon ??= setTimeout(this.#scanNow, Math.max(SOON_MS, this.#restMs)).unref();
   }
+
+  readonly #scanNow = (): void => {
+    this.#soon = undefined;
+    const began = performance.now();
+    this.scan();
+    this.#restMs = Math.min(STRANGER_MS, REST * (performance.now() - began));
+  };
 }

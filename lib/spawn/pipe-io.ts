@@ -81,8 +81,9 @@ export class PipeIo implements ChildIo {
 
   exited(): void {
     this.stdin?.destroy();
+    if (this.#paused) return;
     // The child's own output is in the pipes by now. The bound keeps a grandchild that floods them from holding us here.
-    if (!this.#paused) for (const reader of this.#readers) reader.drain(4 * READ_BYTES);
+    for (const reader of this.#readers) if (reader.drain(4 * READ_BYTES)) reader.destroy();
   }
 
   release(): void {

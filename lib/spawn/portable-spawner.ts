@@ -88,6 +88,7 @@ export class PortableSpawner implements Spawner {
 /** Exit of a child whose pid the C library of Node collects: it is not ours any more once it is known. */
 function watchChild(child: ChildProcess): ExitSource {
   return {
+    isReserving: false,
     watch(onExit) {
       child.once("exit", (exitCode, signal) => onExit({ exitCode, signal }));
     },
@@ -101,6 +102,7 @@ function watchChild(child: ChildProcess): ExitSource {
 
 /** The same for node-pty, whose callback may come before anybody watches. */
 class PtyExit implements ExitSource {
+  readonly isReserving = false;
   #status: { readonly exitCode: number | null; readonly signal: string | null } | undefined;
   #watcher: Parameters<ExitSource["watch"]>[0] | undefined;
 

@@ -2,7 +2,7 @@
 // stays reserved until we let go of it.
 import { closeSync } from "node:fs";
 import type { ExecwireError } from "../errors.ts";
-import type { Child, Launch, Spawner, TtyLaunch } from "./child.ts";
+import type { Child, ExitStatus, Launch, Spawner, TtyLaunch } from "./child.ts";
 import { FileSearch } from "./child-facts.ts";
 import { type ChildIo, READ_BYTES } from "./child-io.ts";
 import type { Guard } from "./guard.ts";
@@ -72,7 +72,8 @@ export class PosixSpawner implements Spawner {
       const { file, argv, cwd, inheritFds } = launch;
       const pid = await this.#libc.spawn({ file, argv, env, cwd, inheritFds, ...request });
       const killer = new Killer(pid, io, this.#table, this.#orphans);
-      return new SpawnedChild(pid, io, this.#exitOf(pid, life), killer, this.#search);
+      const exit = new ReapedExit(pid, life, this.#reaper, this.#orphans);
+      return new SpawnedChild(pid, io, exit, killer, this.#search);
     } catch (error) {
       if (life) this.#orphans?.born(life);
       io.release();
@@ -148,25 +149,41 @@ export class PosixSpawner implements Spawner {
     },
   };
 
-  #exitOf(pid: number, life: Life | undefined): ExitSource {
-    const reaper = this.#reaper;
-    return {
-      watch: (onExit) => {
-        reaper.watch(pid, onExit);
-        if (life) this.#orphans?.born(life);
-      },
-      check: () => reaper.checkOne(pid),
-      get reserved() {
-        return reaper.owns(pid);
-      },
-      release: () => {
-        if (life) this.#orphans?.forget(pid, life);
-        reaper.reap(pid);
-      },
-    };
-  }
-
   #explain(launch: Launch, error: unknown): Promise<ExecwireError> {
     return explainFailure(launch, error as NodeJS.ErrnoException);
+  }
+}
+
+/** The exit of a child of ours, whose pid stays reserved by its zombie. */
+class ReapedExit implements ExitSource {
+  readonly isReserving = true;
+  readonly #pid: number;
+  readonly #life: Life | undefined;
+  readonly #reaper: Reaper;
+  readonly #orphans: Orphans | undefined;
+
+  constructor(pid: number, life: Life | undefined, reaper: Reaper, orphans: Orphans | undefined) {
+    this.#pid = pid;
+    this.#life = life;
+    this.#reaper = reaper;
+    this.#orphans = orphans;
+  }
+
+  get reserved(): boolean {
+    return this.#reaper.owns(this.#pid);
+  }
+
+  watch(onExit: (status: ExitStatus) => void): void {
+    this.#reaper.watch(this.#pid, onExit);
+    if (this.#life) this.#orphans?.born(this.#life);
+  }
+
+  check(): void {
+    this.#reaper.checkOne(this.#pid);
+  }
+
+  release(): void {
+    if (this.#life) this.#orphans?.forget(this.#pid, this.#life);
+    this.#reaper.reap(this.#pid);
   }
 }

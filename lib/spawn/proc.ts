@@ -27,8 +27,13 @@ export interface ProcessEntry {
 
 /** Whether this system has what is read here. */
 export function hasProc(): boolean {
-  return process.platform === "linux" && existsSync("/proc/self/stat");
+  if (process.platform !== "linux") return false;
+  isMounted ??= existsSync("/proc/self/stat");
+  return isMounted;
 }
+
+/** Looked up once: it is asked for each process. */
+let isMounted: boolean | undefined;
 
 /** One process; undefined when it is gone. */
 export function readProcess(pid: number): ProcessEntry | undefined {

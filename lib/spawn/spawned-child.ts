@@ -16,6 +16,8 @@ export interface ExitSource {
   check(): void;
   /** Whether the pid is still the child's own, dead or alive. */
   readonly reserved: boolean;
+  /** Whether it stays so until it is given up. */
+  readonly isReserving: boolean;
   /** Gives up the pid. */
   release(): void;
 }
@@ -59,6 +61,10 @@ export class SpawnedChild implements Child {
         if (this.#released) exit.release();
       });
     });
+  }
+
+  get isPidReserved(): boolean {
+    return this.#exit.isReserving;
   }
 
   get streams(): readonly StreamName[] {

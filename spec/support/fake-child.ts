@@ -32,6 +32,7 @@ export class FakeStdin implements ChildStdin {
 /** A child without a process. */
 export class FakeChild implements Child {
   readonly pid: number;
+  readonly isPidReserved = true;
   readonly streams: readonly StreamName[];
   readonly stdin: FakeStdin | undefined;
   readonly events$: Observable<ChildEvent>;

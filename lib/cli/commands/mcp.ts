@@ -66,13 +66,13 @@ async function host(options: McpOptions, version: string): Promise<void> {
 }
 
 async function openLocal(): Promise<Backend> {
-  const [{ createSupervisor }, { canGuard }] = await Promise.all([
+  const [{ createSupervisor }, { hasProc }] = await Promise.all([
     import("../../local/supervisor.ts"),
-    import("../../spawn/guard.ts"),
+    import("../../spawn/proc.ts"),
   ]);
   return createSupervisor({
     subreaper: true,
-    onSupervisorDeath: canGuard() ? "kill" : "keep",
+    onSupervisorDeath: hasProc() ? "kill" : "keep",
     onError: (error) => say(error instanceof Error ? (error.stack ?? error.message) : String(error)),
   });
 }

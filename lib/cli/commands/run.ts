@@ -106,13 +106,13 @@ async function run(argv: readonly string[], options: RunOptions): Promise<number
 }
 
 async function openLocal({ spawner, grace }: RunOptions): Promise<Place> {
-  const [{ createSupervisor }, { canGuard }] = await Promise.all([
+  const [{ createSupervisor }, { hasProc }] = await Promise.all([
     import("../../local/supervisor.ts"),
-    import("../../spawn/guard.ts"),
+    import("../../spawn/proc.ts"),
   ]);
   const backend = createSupervisor({
     subreaper: true,
-    onSupervisorDeath: canGuard() ? "kill" : "keep",
+    onSupervisorDeath: hasProc() ? "kill" : "keep",
     limits: milliseconds("graceMs", grace),
     onError: (error) => say(error instanceof Error ? (error.stack ?? error.message) : String(error)),
     ...(spawner && { spawner }),

@@ -4,8 +4,9 @@ import { limits as defaults, type Limits } from "../../../protocol/index.ts";
 import { codexDialect } from "../../codex/server/codex-dialect.ts";
 import { createSupervisor } from "../../local/supervisor.ts";
 import { type ListenAddress, serve } from "../../server/server.ts";
-import { canGuard, type OnSupervisorDeath } from "../../spawn/guard.ts";
+import type { OnSupervisorDeath } from "../../spawn/guard.ts";
 import type { SpawnerName } from "../../spawn/load-spawner.ts";
+import { hasProc } from "../../spawn/proc.ts";
 import { EndRequest, isSet } from "../end-request.ts";
 import { parseListen } from "../listen-address.ts";
 import { collect, milliseconds, parseSeconds, spawnerOption } from "../options.ts";
@@ -62,7 +63,7 @@ async function host(options: ServeCommandOptions): Promise<void> {
   const end = new EndRequest();
   if (options.exitOnStdinClose || isSet(process.env.CODEX_EXEC_SERVER_EXIT_ON_STDIN_CLOSE)) end.watchStdin();
   const onError = (error: unknown) => say(error instanceof Error ? (error.stack ?? error.message) : String(error));
-  const onSupervisorDeath = canGuard() ? options.onDeath : "keep";
+  const onSupervisorDeath = hasProc() ? options.onDeath : "keep";
   const supervisor = createSupervisor({
     subreaper: true,
     onSupervisorDeath,

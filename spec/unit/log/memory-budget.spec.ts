@@ -38,7 +38,7 @@ describe("a memory budget", () => {
     const budget = new MemoryBudget(50);
     const pressure: boolean[] = [];
     const onPressure = (full: boolean) => pressure.push(full);
-    const log = new ReplayLog({ budget, eventOverheadBytes: 0, chunkBytes: 10, retainedBytes: 1000, onPressure });
+    const log = new ReplayLog({ budget, eventOverheadBytes: 0, chunkBytes: 10, retainedBytes: 1000 }, { onPressure });
     log.hold(() => 0);
     for (let chunk = 0; chunk < 6; chunk += 1) print(log, TEN);
     expect([log.firstSeq, pressure]).toEqual([1, [true]]);

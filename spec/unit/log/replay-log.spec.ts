@@ -70,7 +70,7 @@ describe("a held replay log", () => {
 
   it("asks the writer to pause before a reader could lose anything, and to go on once it has read", () => {
     const pressure: boolean[] = [];
-    const log = new ReplayLog({ ...options, onPressure: (full) => pressure.push(full) });
+    const log = new ReplayLog(options, { onPressure: (full) => pressure.push(full) });
     let position = 0;
     const hold = log.hold(() => position);
     for (let chunk = 0; chunk < 6; chunk += 1) print(log, "0123456789");
@@ -84,7 +84,7 @@ describe("a held replay log", () => {
 
   it("asks the writer to go on when the last reader leaves", () => {
     const pressure: boolean[] = [];
-    const log = new ReplayLog({ ...options, onPressure: (full) => pressure.push(full) });
+    const log = new ReplayLog(options, { onPressure: (full) => pressure.push(full) });
     const hold = log.hold(() => 0);
     for (let chunk = 0; chunk < 7; chunk += 1) print(log, "0123456789");
     hold.release();
@@ -94,7 +94,7 @@ describe("a held replay log", () => {
 
   it("asks for a pause also when tiny events fill it", () => {
     const pressure: boolean[] = [];
-    const log = new ReplayLog({ retainedEvents: 10, onPressure: (full) => pressure.push(full) });
+    const log = new ReplayLog({ retainedEvents: 10 }, { onPressure: (full) => pressure.push(full) });
     log.hold(() => 0);
     for (let chunk = 0; chunk < 10; chunk += 1) print(log, "x");
     expect(pressure).toEqual([true]);
@@ -141,7 +141,7 @@ describe("a held replay log", () => {
 
     it("keeps what follows the position, up to that many bytes, and lets the oldest go beyond", () => {
       const pressures: boolean[] = [];
-      const log = new ReplayLog({ ...OPTIONS, onPressure: (full) => pressures.push(full) });
+      const log = new ReplayLog(OPTIONS, { onPressure: (full) => pressures.push(full) });
       log.hold(() => 0, 20);
       for (let count = 0; count < 5; count += 1) log.appendOutput("stdout", chunk());
       expect(log.firstSeq).toBe(1);

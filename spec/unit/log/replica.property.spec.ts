@@ -48,7 +48,7 @@ class World {
     const onPressure = (full: boolean) => {
       this.#paused = full;
     };
-    this.log = new ReplayLog({ retainedBytes: logBytes, chunkBytes: CHUNK_BYTES, onPressure });
+    this.log = new ReplayLog({ retainedBytes: logBytes, chunkBytes: CHUNK_BYTES }, { onPressure });
     this.line = new Line(this.log, { delivery, retainedBytes: replicaBytes, windowBytes });
     const record = () => {
       for (let seq = this.printed.length + 1; seq <= this.log.headSeq; seq += 1) {

@@ -1,7 +1,7 @@
 // The guard: whom its shell script kills and whom it spares, in each shell that is there; and how its owner takes its loss.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, symlinkSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { ExecwireError } from "../../../lib/errors.ts";
@@ -46,42 +46,56 @@ async function lead(argv: readonly string[], count: number): Promise<[number, ..
   return pids as [number, ...number[]];
 }
 
-/** What the guard is told of a process. */
-const recordOf = (pid: number, startTime = readProcess(pid)?.startTime) => `+ ${pid} ${startTime}\n`;
+/** How a process is recorded by its start time, and without. */
+const recordOf = (pid: number, startTime = readProcess(pid)?.startTime) =>
+  `${pid} ${startTime}`.padEnd(31).concat("\n");
+const reservedRecordOf = (pid: number) => `${pid}`.padEnd(31).concat("\n");
+const ERASED = " ".repeat(31).concat("\n");
 
-/** Tells all of it to a guard, and waits until that has done its work. */
-async function killAfter(told: string, [program = "", argv0 = "", ...args]: readonly string[]): Promise<void> {
+/** Has a guard find this in its table, and waits until it has done its work. */
+async function killAfter(recorded: string, [program = "", argv0 = "", ...args]: readonly string[]): Promise<void> {
+  const path = at("table");
+  writeFileSync(path, recorded);
+  const table = openSync(path, "r");
+  const env = { PATH: process.env.PATH };
   const argv = [...args, "-c", GUARD_SCRIPT];
-  const guard = spawn(program, argv, { argv0, env: { PATH: process.env.PATH }, stdio: ["pipe", "ignore", "ignore"] });
+  const guard = spawn(program, argv, { argv0, env, stdio: ["pipe", "ignore", "ignore", table] });
+  closeSync(table);
   const ended = once(guard, "close");
-  guard.stdin.end(told);
+  guard.stdin?.end();
   expect(await ended).toEqual([0, null]);
 }
 
 const alive = (pids: readonly number[]) => pids.map(isAlive);
 
 describe.each(SHELLS)("the guard's script in %s", (...shell) => {
-  it("kills a recorded session, and who left it", async () => {
+  it.each([
+    ["by its number", reservedRecordOf],
+    ["by its start time too", recordOf],
+  ])("kills a session that is recorded %s, and who left it", async (_how, record) => {
     const tree = await lead(sh(TREE), 5);
-    await killAfter(recordOf(tree[0]), shell);
+    await killAfter(record(tree[0]), shell);
     await allGone(...tree);
   });
 
-  it("kills what a leader that is gone left in its session", async () => {
+  it.each([
+    ["0 as a start time", (pid: number) => recordOf(pid, 0)],
+    ["none", reservedRecordOf],
+  ])("kills what a leader that is gone, and has %s, left in its session", async (_what, record) => {
     const [leader, job = 0] = await lead(sh("sleep 300 & echo $!"), 1);
     await allGone(leader);
     expect(isAlive(job)).toBe(true);
-    await killAfter(recordOf(leader, 0), shell);
+    await killAfter(record(leader), shell);
     await allGone(job);
   });
 
-  it("spares who was forgotten, and who was never named", async () => {
-    const [forgotten] = await lead(["sleep", "300"], 0);
+  it("passes over rows that were erased, and spares who is in none", async () => {
     const [other] = await lead(["sleep", "300"], 0);
-    const [recorded] = await lead(["sleep", "300"], 0);
-    await killAfter(`${recordOf(forgotten)}${recordOf(recorded)}- ${forgotten}\n`, shell);
-    await allGone(recorded);
-    expect(alive([forgotten, other])).toEqual([true, true]);
+    const [first] = await lead(["sleep", "300"], 0);
+    const [second] = await lead(["sleep", "300"], 0);
+    await killAfter(`${ERASED}${recordOf(first)}${ERASED}${ERASED}${reservedRecordOf(second)}`, shell);
+    await allGone(first, second);
+    expect(isAlive(other)).toBe(true);
   });
 
   it("spares a stranger who got the number of a recorded process, and its session", async () => {
@@ -93,7 +107,7 @@ describe.each(SHELLS)("the guard's script in %s", (...shell) => {
 
   it("takes a line that was cut off for none", async () => {
     const [pid] = await lead(["sleep", "300"], 0);
-    await killAfter(recordOf(pid).slice(0, -1), shell);
+    await killAfter(`${pid}`, shell);
     expect(isAlive(pid)).toBe(true);
   });
 
