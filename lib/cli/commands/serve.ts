@@ -8,6 +8,7 @@ import type { OnSupervisorDeath } from "../../spawn/guard.ts";
 import type { SpawnerName } from "../../spawn/load-spawner.ts";
 import { hasProc } from "../../spawn/proc.ts";
 import { EndRequest, isSet } from "../end-request.ts";
+import { letHeapGrow } from "../heap-growth.ts";
 import { parseListen } from "../listen-address.ts";
 import { collect, milliseconds, parseSeconds, spawnerOption } from "../options.ts";
 import { write } from "../output.ts";
@@ -60,6 +61,7 @@ async function host(options: ServeCommandOptions): Promise<void> {
     ...milliseconds("sessionTtlMs", sessionTtl),
     ...milliseconds("closedRetentionMs", keepClosed),
   };
+  letHeapGrow();
   const end = new EndRequest();
   if (options.exitOnStdinClose || isSet(process.env.CODEX_EXEC_SERVER_EXIT_ON_STDIN_CLOSE)) end.watchStdin();
   const onError = (error: unknown) => say(error instanceof Error ? (error.stack ?? error.message) : String(error));
