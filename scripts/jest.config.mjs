@@ -7,6 +7,10 @@ export default {
   testMatch: ["**/*.spec.ts"],
   testEnvironment: "<rootDir>/spec/support/environment.mjs",
   globalSetup: "<rootDir>/scripts/jest.global-setup.mjs",
+  testSequencer: "<rootDir>/scripts/jest.sequencer.mjs",
+  // One for each core. Jest would leave a core to itself, which on two cores means no workers; the specs mostly wait for the
+  // programs that they run, so a core to itself would idle.
+  maxWorkers: "100%",
   testTimeout: 20_000,
   // The gate must end even when a spec has left a connection open; whoever hunts such a leak runs with --forceExit=false.
   forceExit: true,

@@ -193,7 +193,7 @@ describeBackends("ending", (subject) => {
 
   it("cancels the starts in flight when the backend is closed", async () => {
     const backend = await subject.create();
-    const starting = refusal(backend.start({ argv: ["true"], env: { PATH: `${"/-:".repeat(20_000)}/bin:/usr/bin` } }));
+    const starting = refusal(backend.start({ argv: ["true"], env: { PATH: `${"/-:".repeat(5_000)}/bin:/usr/bin` } }));
     await backend.close();
     expect(await starting).toEqual({ code: "START_CANCELLED", data: {} });
   });

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { expect, it } from "@jest/globals";
 import { outcome, printed } from "../support/outcome.ts";
 import { fixture, sh } from "../support/programs.ts";
-import { makeScratch } from "../support/scratch.ts";
+import { makeScratch, uniqueName } from "../support/scratch.ts";
 import { closed, exited, output, seen, transcript } from "../support/transcript.ts";
 import { describeBackends } from "./backends.ts";
 
@@ -85,7 +85,7 @@ describeBackends("events", (subject) => {
   });
 
   it("takes output of a grandchild after the exit, and closes only when that ended too", async () => {
-    const release = scratch("release-late-output");
+    const release = scratch(uniqueName("release"));
     const argv = fixture("late-output.mjs", release);
     const process = await start({ argv });
     const live = transcript(process);

@@ -7,7 +7,7 @@ import { WebSocket } from "ws";
 import { connect } from "../../lib/connect.ts";
 import { createSupervisor } from "../../lib/local/supervisor.ts";
 import { type ServeOptions, serve } from "../../lib/server/server.ts";
-import { SUBPROTOCOL } from "../../protocol/index.ts";
+import { type Limits, SUBPROTOCOL } from "../../protocol/index.ts";
 import { refusal } from "../support/refusal.ts";
 import { makeScratch } from "../support/scratch.ts";
 import { runProgram } from "../support/system-run.ts";
@@ -34,10 +34,14 @@ describe("a server on TCP", () => {
   let host: WireHost;
   let url: string;
   beforeAll(async () => {
-    host = await WireHost.open({ allowedOrigins: ["https://allowed.example"], limits: { handshakeMs: 150 } });
+    host = await WireHost.open({ allowedOrigins: ["https://allowed.example"] });
     url = host.server.url as string;
   });
   afterAll(() => host.close());
+
+  /** Another server of the same processes. */
+  const serveToo = (limits: Partial<Limits> = {}) =>
+    serve(host.supervisor, { auth: { kind: "token", token: TOKEN }, listen: { host: "127.0.0.1", port: 0 }, limits });
 
   it("lets nobody in without the token", async () => {
     const unauthorized = { code: "UNAUTHORIZED", data: {} };
@@ -103,21 +107,20 @@ describe("a server on TCP", () => {
   ])(
     "hangs up in handshakeMs on one who %s",
     async (_name, bytes) => {
-      const { port } = new URL(url);
+      const hasty = await serveToo({ handshakeMs: 150 });
+      const { port } = new URL(hasty.url as string);
       const socket: Socket = connectTcp(Number(port), "127.0.0.1");
       socket.on("error", () => undefined).resume();
       socket.write(bytes);
       await once(socket, "close");
       expect(socket.destroyed).toBe(true);
+      await hasty.close();
     },
     4_000,
   );
 
   it("goes down at once although somebody is connected and says nothing", async () => {
-    const other = await serve(host.supervisor, {
-      auth: { kind: "token", token: TOKEN },
-      listen: { host: "127.0.0.1", port: 0 },
-    });
+    const other = await serveToo();
     const { port } = new URL(other.url as string);
     const silent = connectTcp(Number(port), "127.0.0.1");
     silent.on("error", () => undefined);

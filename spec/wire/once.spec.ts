@@ -145,10 +145,12 @@ describe("a request whose reply was lost", () => {
   it("is answered after thousands of others, whose replies the server has forgotten", async () => {
     const process = await client.start({ argv: ["/bin/cat"], pipeStdin: true });
     let sum = "";
-    for (let index = 0; index < 4_200; index += 1) {
-      sum += `${index}\n`;
-      await process.write(`${index}\n`, { writeId: `id ${index}` });
-      if (index % 1_000 === 999) host.proxy.cut();
+    // Five at a time: fewer than the requests that may run at once, and far faster than one by one.
+    for (let first = 0; first < 4_200; first += 5) {
+      if (first > 0 && first % 1_000 === 0) host.proxy.cut();
+      const five = Array.from({ length: 5 }, (_, index) => first + index);
+      sum += five.map((index) => `${index}\n`).join("");
+      await Promise.all(five.map((index) => process.write(`${index}\n`, { writeId: `id ${index}` })));
     }
     // The last 4,096 ids are remembered, those before are not.
     expect(await process.write("4199\n", { writeId: "id 4199" })).toBe("accepted");

@@ -7,7 +7,6 @@ import { findActivity } from "../../../lib/spawn/activity.ts";
 import { readCommand } from "../../../lib/spawn/proc.ts";
 import { finish } from "../../../lib/spawn/slices.ts";
 import { waitInFunction } from "../../../lib/spawn/wait-call.ts";
-import type { Activity } from "../../../protocol/index.ts";
 import { bash, sh } from "../../support/programs.ts";
 import { makeScratch } from "../../support/scratch.ts";
 import { stdinOf } from "../../support/stream-files.ts";
@@ -22,13 +21,13 @@ const at = makeScratch();
 
 const sleepsIn = (pid: number, thread = pid) => readFileSync(`/proc/${pid}/task/${thread}/wchan`, "latin1");
 
-/** Starts it, waits until `isReady`, and looks without looking at system calls. */
-async function look(argv: string[], tty: boolean, isReady: (pid: number, found: Activity) => boolean) {
-  const { info } = await supervisor.start({ argv, env: { PATH: "/usr/bin:/bin" }, tty, pipeStdin: !tty });
-  const pid = info.pid as number;
+/** Starts it; `find` looks at it without looking at system calls. */
+async function begin(argv: string[], tty: boolean) {
+  const process = await supervisor.start({ argv, env: { PATH: "/usr/bin:/bin" }, tty, pipeStdin: !tty });
+  const pid = process.info.pid as number;
   const stdin = stdinOf(pid, tty ? "pty" : "stdin");
   const find = () => finish(findActivity(pid, stdin, (of, thread) => waitInFunction(sleepsIn(of, thread))));
-  return settled(find, (found) => isReady(pid, found));
+  return { process, pid, find };
 }
 
 describe("without the right to see system calls", () => {
@@ -39,7 +38,8 @@ describe("without the right to see system calls", () => {
     ["who waits for children", sh("sleep 1000; true"), false, "waiting-for-children", "sleep 1000"],
     ["who is busy", sh("while :; do :; done"), false, "running", "/bin/sh -c while :; do :; done sh"],
   ])("%s is told", async (_what, argv, tty, state, command) => {
-    const found = await look(argv, tty, (_pid, activity) => activity.state === state && activity.command === command);
+    const { find } = await begin(argv, tty);
+    const found = await settled(find, (activity) => activity.state === state && activity.command === command);
     expect(found).toEqual({ state, pid: expect.any(Number), command });
   });
 
@@ -49,8 +49,11 @@ describe("without the right to see system calls", () => {
     ["a connection beside its terminal", true, "exec 3<> /dev/tcp/127.0.0.1/$1 && exec cat", portOf],
   ])("who has %s may be reading that: it sleeps, as far as can be told", async (_what, tty, script, argument) => {
     const reads = (pid: number) => readCommand(pid) === "cat" && /pipe_read|pipe_wait|tty|woken/.test(sleepsIn(pid));
-    const found = await look(bash(script, argument()), tty, reads);
-    expect(found).toEqual({ state: "sleeping", pid: expect.any(Number), command: "cat" });
+    // It changes what it reads only when its own stdin is known here.
+    const { process, pid, find } = await begin(bash(`read -r _ && ${script}`, argument()), tty);
+    await process.write("\n");
+    expect(await settled(() => reads(pid), Boolean)).toBe(true);
+    expect(await find()).toEqual({ state: "sleeping", pid: expect.any(Number), command: "cat" });
   });
 });
 

@@ -11,7 +11,7 @@ import { GUARD_SCRIPT } from "../../../lib/spawn/guard-script.ts";
 import { readProcess } from "../../../lib/spawn/proc.ts";
 import { sh } from "../../support/programs.ts";
 import { makeScratch } from "../../support/scratch.ts";
-import { childrenOf, isAlive } from "../../support/system-facts.ts";
+import { childrenOf, isAlive, stateOf } from "../../support/system-facts.ts";
 import { settled } from "../../support/system-wait.ts";
 import { allGone, endDetached } from "../../support/trees.ts";
 
@@ -83,7 +83,13 @@ describe.each(SHELLS)("the guard's script in %s", (...shell) => {
     ["none", reservedRecordOf],
   ])("kills what a leader that is gone, and has %s, left in its session", async (_what, record) => {
     const [leader, job = 0] = await lead(sh("sleep 300 & echo $!"), 1);
-    await allGone(leader);
+    // Not even a zombie of it is there, which would show its real start time.
+    expect(
+      await settled(
+        () => stateOf(leader),
+        (state) => state === undefined,
+      ),
+    ).toBeUndefined();
     expect(isAlive(job)).toBe(true);
     await killAfter(record(leader), shell);
     await allGone(job);
