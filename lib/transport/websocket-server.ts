@@ -57,7 +57,8 @@ export async function listenWebSocket(options: WebSocketListenerOptions): Promis
   const { native, plain } = options;
   const http = createServer((request, response) => {
     const { status, text } = answerTo(request);
-    response.writeHead(status, { "content-type": "text/plain; charset=utf-8" }).end(text);
+    // One request each: a connection that stays without a handshake is hung up on, maybe in the middle of the next one.
+    response.writeHead(status, { "content-type": "text/plain; charset=utf-8", connection: "close" }).end(text);
   });
   const sockets = new Map([native, plain].map((door) => [door, door && socketServer(door, native.subprotocol)]));
   // A socket that has not shaken hands is counted, timed and ended here; Node waits for a request much longer.

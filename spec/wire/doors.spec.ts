@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import { existsSync, statSync, writeFileSync } from "node:fs";
 import { connect as connectTcp, createServer, type Socket } from "node:net";
+import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { WebSocket } from "ws";
 import { connect } from "../../lib/connect.ts";
@@ -98,6 +99,13 @@ describe("a server on TCP", () => {
       expect([path, method, response.status]).toEqual([path, method, status]);
       await response.text();
     }
+  });
+
+  it("keeps no connection for a second request: one without a handshake is hung up on after handshakeMs", async () => {
+    const socket = connectTcp(Number(new URL(url).port), "127.0.0.1");
+    socket.write("GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n");
+    const answer = await text(socket);
+    expect(answer).toMatch(/^HTTP\/1.1 200 .*\r\nconnection: close\r\n/is);
   });
 
   it.each([
