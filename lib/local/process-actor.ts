@@ -67,6 +67,8 @@ export class ProcessActor {
   readonly #termination: Termination;
   readonly #lease: PauseLease;
   #state: ProcessState = "starting";
+  #pid: number | undefined;
+  #exit: ExitStatus | undefined;
   #info: ProcessInfo;
   /** Until it is let go of. */
   #child: Child | undefined;
@@ -89,7 +91,7 @@ export class ProcessActor {
     this.#merger = new OutputMerger(this.log, mergeWindowOver, clock, limits);
     this.#termination = new Termination(clock, () => this.post({ type: "termination" }));
     this.#lease = new PauseLease(this.log, clock, limits.pauseLeaseMs, () => this.post({ type: "leaseOver" }));
-    this.#info = describeProcess(identity, { state: this.#state, pid: undefined, exited: undefined });
+    this.#info = describeProcess(identity, { state: this.#state, pid: undefined, exit: undefined });
     this.started = new Promise((resolve, reject) => {
       this.#settleStart = { resolve, reject };
     });
@@ -192,6 +194,7 @@ export class ProcessActor {
   #onSpawned(child: Child): void {
     if (this.#state !== "starting") return discard(child, this.#settleRelease);
     this.#child = child;
+    this.#pid = child.pid;
     this.#openStreams = child.streams.length;
     const { limits, counts, clock } = this.#surroundings;
     if (child.stdin) {
@@ -200,7 +203,7 @@ export class ProcessActor {
     }
     if (this.#timeoutMs !== undefined)
       this.#timeout = clock.after(this.#timeoutMs, () => this.post({ type: "timeout" }));
-    this.#become("running", child.pid);
+    this.#become("running");
     this.#settleStart.resolve();
     child.events$.subscribe((event) => this.post(event));
   }
@@ -212,15 +215,16 @@ export class ProcessActor {
     this.#settleStart.reject(error);
   }
 
-  #onExited({ exitCode, signal }: ExitStatus): void {
+  #onExited(status: ExitStatus): void {
+    const { exitCode, signal } = status;
     this.#merger.flush();
     this.#timeout?.();
     this.#stdin?.break();
     const requested = this.#termination.reason;
     const result: ExitResult = requested ? "terminated" : exitCode === 0 ? "success" : "error";
     const reason = requested ?? (signal === null ? "exited" : "signal");
-    this.log.appendExited({ exitCode, signal, result, reason, sandboxDenied: false });
-    this.#become("exited");
+    this.#exit = status;
+    this.#become("exited", () => this.log.appendExited({ exitCode, signal, result, reason, sandboxDenied: false }));
     this.#closeIfOver();
     // Somebody whom the kill missed, being born just then, may hold a stream: it is looked for until it is gone.
     this.#releaseIfOver();
@@ -230,8 +234,7 @@ export class ProcessActor {
     if (this.#state !== "exited" || this.#openStreams > 0) return;
     this.#merger.endWindow();
     this.#lease.end();
-    this.log.appendClosed();
-    this.#become("closed");
+    this.#become("closed", () => this.log.appendClosed());
     this.#releaseIfOver();
   }
 
@@ -288,9 +291,11 @@ export class ProcessActor {
     return this.#state === "removed" ? "unknownProcess" : "stdinClosed";
   }
 
-  #become(state: ProcessState, pid = this.#info.pid): void {
+  /** Who is woken by what is recorded finds the state that it tells of. */
+  #become(state: ProcessState, record?: () => void): void {
     this.#state = state;
-    this.#info = describeProcess(this.#identity, { state, pid, exited: this.log.exited });
+    this.#info = describeProcess(this.#identity, { state, pid: this.#pid, exit: this.#exit });
+    record?.();
     this.#surroundings.onChange(this, this.#info);
   }
 }

@@ -4,13 +4,13 @@
 /**
  * A script for sh(1). It waits for the end of stdin. Then it reads lines of descriptor 3: `PID` records a process (and the
  * session it may lead) whose number was its own until then, `PID START` one that may have lost it, by its start time as /proc shows it, 0 if
- * it was gone already. It kills who is recorded, and what descends from them. A line that was cut off counts as none.
+ * it was gone already; `end` ends them. It kills who is recorded, and what descends from them. A line that was cut off counts as none.
  */
 export const GUARD_SCRIPT = `# execwire: ends the processes of a supervisor that was killed
 trap '' HUP INT QUIT TERM
 while read -r nothing; do :; done
 roots=
-while read -r pid start; do
+while read -r pid start && [ "$pid" != end ]; do
   [ "$pid" ] && eval "root_$pid=\${start:-reserved}" roots=1
 done <&3
 [ "$roots" ] || exit 0

@@ -7,64 +7,76 @@ import { join } from "node:path";
 
 /** A pid, a start time and a line feed; rows are written over, so all have one length. */
 const ROW_BYTES = 32;
-/** Memory first: it is never full, and never slow. */
-const folders = () => ["/dev/shm", tmpdir()];
+/** Rows are made this many at a time, in places that are taken then: a disk that is full is found full at the beginning. */
+const ROWS_AT_ONCE = 1024;
+/** What stands in a row that was never used: nobody follows. */
+const END = "end";
 
-/** Rows of pids in a file without a name. */
+/** Rows of pids in a file without a name, in memory where there is room. */
 export class GuardTable {
   /** To be given to the guard. */
-  readonly fd = openNameless();
+  readonly fd: number;
   readonly #rows = new Map<number, number>();
   readonly #free: number[] = [];
+  #capacity = ROWS_AT_ONCE;
 
-  /** How many are recorded. */
-  get size(): number {
-    return this.#rows.size;
-  }
-
-  has(pid: number): boolean {
-    return this.#rows.has(pid);
+  /** Throws when no folder has room for it. */
+  constructor(folders: readonly string[] = ["/dev/shm", tmpdir()]) {
+    this.fd = openNameless(folders);
   }
 
   /** Records `pid`, which is to be ended only if it began at `startTime`, where that is given. Throws when it cannot be written. */
   record(pid: number, startTime?: number): void {
-    const row = this.#free.at(-1) ?? this.#rows.size;
+    const row = this.#rows.get(pid) ?? this.#free.at(-1) ?? this.#rows.size;
+    if (row === this.#capacity) {
+      makeRows(this.fd, row);
+      this.#capacity += ROWS_AT_ONCE;
+    }
     this.#write(row, startTime === undefined ? `${pid}` : `${pid} ${startTime}`);
-    this.#free.pop();
+    if (row === this.#free.at(-1)) this.#free.pop();
     this.#rows.set(pid, row);
   }
 
-  /** Whether it was recorded; it no longer is. */
-  erase(pid: number): boolean {
+  /** Erases the row of `pid`, if it has one. Throws when it cannot be written. */
+  erase(pid: number): void {
     const row = this.#rows.get(pid);
-    if (row === undefined) return false;
+    if (row === undefined) return;
+    this.#write(row, "");
     this.#rows.delete(pid);
     this.#free.push(row);
-    this.#write(row, "");
-    return true;
   }
 
-  /** Erases everything, and lets go of the file. */
+  /** Lets go of the file; the guard has it still. */
   close(): void {
-    for (const pid of this.#rows.keys()) this.erase(pid);
     closeSync(this.fd);
   }
 
   #write(row: number, text: string): void {
-    writeSync(this.fd, `${text.padEnd(ROW_BYTES - 1)}\n`, row * ROW_BYTES, "latin1");
+    writeSync(this.fd, rowOf(text), row * ROW_BYTES, "latin1");
   }
 }
 
+function rowOf(text: string): string {
+  return `${text.padEnd(ROW_BYTES - 1)}\n`;
+}
+
+function makeRows(fd: number, first: number): void {
+  writeSync(fd, rowOf(END).repeat(ROWS_AT_ONCE), first * ROW_BYTES, "latin1");
+}
+
 /** Open for reading and writing, for us and whoever gets the descriptor, and gone with the last of those. */
-function openNameless(): number {
+function openNameless(folders: readonly string[]): number {
   let failure: unknown;
-  for (const folder of folders()) {
+  for (const folder of folders) {
     const path = join(folder, `execwire-guard-${randomUUID()}`);
+    let fd: number | undefined;
     try {
-      const fd = openSync(path, "wx+", 0o600);
+      fd = openSync(path, "wx+", 0o600);
       unlinkSync(path);
+      makeRows(fd, 0);
       return fd;
     } catch (error) {
+      if (fd !== undefined) closeSync(fd);
       failure = error;
     }
   }

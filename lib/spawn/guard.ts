@@ -11,6 +11,8 @@ import { hasProc, readProcess } from "./proc.ts";
 
 /** How long until a guard that somebody ended is made again, unless a new process wants one before. */
 const AGAIN_MS = 1000;
+/** Who is still there after this long is recorded with its start time: for most processes it need not be looked up. */
+const SETTLE_MS = 1000;
 
 /** What becomes of the processes when their supervisor is killed. */
 export type OnSupervisorDeath = "kill" | "keep";
@@ -19,7 +21,7 @@ export type OnSupervisorDeath = "kill" | "keep";
 export interface GuardedProcess {
   /** It is ours only through these: until one of them is forgotten. */
   readonly owners?: readonly number[];
-  /** Whether its pid stays its own until it is forgotten. Otherwise the start time tells it from who gets the number. Default true. */
+  /** Whether its pid stays its own until it is forgotten; otherwise its start time is recorded at once. Default true. */
   readonly isReserved?: boolean;
 }
 
@@ -27,11 +29,16 @@ export interface GuardedProcess {
 export class Guard {
   readonly #onError: (error: unknown) => void;
   readonly #shell: string;
-  /** Of those that are recorded, the ones that are ours only through others. */
+  /** Whom it is to end. */
+  readonly #guarded = new Set<number>();
+  /** Of those, the ones that are ours only through others. */
   readonly #owners = new Map<number, readonly number[]>();
+  /** Of those, the ones whose rows are to be written once more: without a start time so far, or not to be written just now. */
+  readonly #unsettled = new Set<number>();
   #table: GuardTable | undefined;
   #process: ChildProcess | undefined;
   #again: NodeJS.Timeout | undefined;
+  #settling: NodeJS.Timeout | undefined;
   #isReported = false;
   #isClosed = false;
 
@@ -54,33 +61,52 @@ export class Guard {
   /** From now on this process, its session and their descendants do not outlive us. */
   add(pid: number, { owners = [], isReserved = true }: GuardedProcess = {}): void {
     // The kernel ends everybody with the first process of a namespace.
-    if (this.#isClosed || process.pid === 1 || this.#table?.has(pid)) return;
-    if (!owners.every((owner) => this.#table?.has(owner))) return;
-    try {
-      this.#table ??= new GuardTable();
-      this.#table.record(pid, isReserved ? undefined : (readProcess(pid)?.startTime ?? 0));
-      if (owners.length > 0) this.#owners.set(pid, owners);
-      if (!this.#process) this.#start(this.#table);
-    } catch (error) {
-      this.#report(error);
-    }
+    if (this.#isClosed || process.pid === 1) return;
+    if (!owners.every((owner) => this.#guarded.has(owner))) return;
+    this.#guarded.add(pid);
+    if (owners.length > 0) this.#owners.set(pid, owners);
+    const isWritten = this.#record(pid, isReserved ? undefined : startTimeOf(pid));
+    if (isReserved || !isWritten) this.#settleSoon(pid);
   }
 
   /** From now on its pid may belong to somebody else, and what it detached is on its own. */
   forget(pid: number): void {
-    if (!this.#table?.erase(pid)) return;
+    if (!this.#guarded.delete(pid)) return;
+    this.#unsettled.delete(pid);
     this.#owners.delete(pid);
+    this.#try(() => this.#table?.erase(pid));
     // Those live on, and are on their own from here on.
     for (const [orphan, owners] of this.#owners) if (owners.includes(pid)) this.forget(orphan);
   }
 
   /** Lets everybody go, and the guard. */
   close(): void {
-    if (this.#isClosed) return;
+    for (const pid of this.#guarded) this.forget(pid);
     this.#isClosed = true;
     clearTimeout(this.#again);
-    this.#table?.close();
+    clearTimeout(this.#settling);
+    this.#try(() => this.#table?.close());
+    this.#table = undefined;
     this.#process?.stdin?.end();
+  }
+
+  /** Whether it could be written that this process is to be ended. */
+  #record(pid: number, startTime?: number): boolean {
+    return this.#try(() => {
+      this.#table ??= new GuardTable();
+      this.#table.record(pid, startTime);
+      if (!this.#process) this.#start(this.#table);
+    });
+  }
+
+  #settleSoon(pid: number): void {
+    this.#unsettled.add(pid);
+    this.#settling ??= setTimeout(() => {
+      this.#settling = undefined;
+      const pids = [...this.#unsettled];
+      this.#unsettled.clear();
+      for (const each of pids) if (!this.#record(each, startTimeOf(each))) this.#settleSoon(each);
+    }, SETTLE_MS).unref();
   }
 
   #start(table: GuardTable): void {
@@ -112,11 +138,18 @@ export class Guard {
   }
 
   #startAgain(): void {
-    if (this.#process || !this.#table?.size) return;
+    const table = this.#table;
+    if (!this.#process && table && this.#guarded.size > 0) this.#try(() => this.#start(table));
+  }
+
+  /** Whether it went well; otherwise the first who does not is told of. */
+  #try(act: () => void): boolean {
     try {
-      this.#start(this.#table);
+      act();
+      return true;
     } catch (error) {
       this.#report(error);
+      return false;
     }
   }
 
@@ -128,4 +161,9 @@ export class Guard {
     // In a turn of its own: what it throws must not look like a failed start of the process that wanted the guard.
     setImmediate(this.#onError, new ExecwireError("SPAWN_FAILED", message, { data, cause }));
   }
+}
+
+/** 0 when it is gone already. */
+function startTimeOf(pid: number): number {
+  return readProcess(pid)?.startTime ?? 0;
 }

@@ -125,11 +125,10 @@ export class Libc {
       : { exitCode: null, signal: signalName(status) };
   }
 
-  /** Some child of this process, whoever made it, that ended and was not waited for; it stays so. */
+  /** Some child of this process, whoever made it, that ended and was not waited for; it stays so. 0: nobody; undefined: not known. */
   anyZombie(): number | undefined {
     const info = this.#info.fill(0);
-    if (this.#c.waitid(P_ALL, 0, info, WEXITED | WNOHANG | WNOWAIT) !== 0) return undefined;
-    return info.readInt32LE(SI_PID) || undefined;
+    return this.#c.waitid(P_ALL, 0, info, WEXITED | WNOHANG | WNOWAIT) === 0 ? info.readInt32LE(SI_PID) : undefined;
   }
 
   /** Ends the zombie of a child that exited; does nothing for one that lives. */
@@ -148,13 +147,12 @@ export class Libc {
     const pid = new Int32Array(1);
     return new Promise<number>((resolve, reject) => {
       const done = (error: unknown, errno: number) => {
-        this.#c.actionsDestroy(actions);
         if (error || errno !== 0) reject(error ?? new ErrnoError("posix_spawn", errno));
         else resolve(pid[0] as number);
       };
       const { file, argv, env } = request;
       this.#c.spawn.async(pid, file, actions, this.#attributes, [...argv, null], [...env, null], done);
-    });
+    }).finally(() => this.#c.actionsDestroy(actions));
   }
 
   #fillActions(actions: Buffer, { cwd, stdin, stdout, stderr, inheritFds }: SpawnRequest): void {

@@ -10,8 +10,9 @@ import type { Reaper } from "./reaper.ts";
 const STRANGER_MS = 1000;
 /** Scans are merged within this time, since many exits come together. */
 const SOON_MS = 20;
-/** Where many processes begin and end, a scan takes long: it waits this many times as long as the last one took. */
+/** Where many processes begin and end, a scan takes long: the next one waits this many times as long, within a limit. */
 const REST = 50;
+const MAX_REST_MS = 100;
 /** Among ancestors: one that ended, whose number may be another's. */
 const GONE = 0;
 
@@ -52,8 +53,8 @@ export class Orphans {
   #restMs = 0;
   /** This moment on the clock of start times, as of this scan. */
   #ticks: { readonly now: number; readonly at: number } | undefined;
-  /** Of our children, as of this scan. */
-  #startTimes: readonly (readonly [pid: number, startTime: number])[] | undefined;
+  /** Of our children, since they were first asked for: while a pid is reserved its start time stays the same. */
+  readonly #startTimes = new Map<number, number>();
 
   /** From here on orphans come to this program. It must start no children but through this supervisor. */
   constructor(libc: Libc, reaper: Reaper, guard?: Guard) {
@@ -80,6 +81,7 @@ export class Orphans {
   /** The pid of a child is given up: from now on nothing that it left is anybody's. */
   forget(pid: number, life: Life): void {
     this.#ended.push({ ...life, until: performance.now() });
+    this.#startTimes.delete(pid);
     for (const [orphanPid, orphan] of this.#orphans) {
       if (!orphan.ancestors.includes(pid)) continue;
       const ancestors = orphan.ancestors.map((ancestor) => (ancestor === pid ? GONE : ancestor));
@@ -101,7 +103,6 @@ export class Orphans {
   scan(): void {
     const now = Date.now();
     const present = ownChildren().filter((pid) => !this.#reaper.owns(pid) && pid !== this.#guard?.pid);
-    this.#startTimes = undefined;
     this.#ticks = undefined;
     // The oldest first, since it may have made the others.
     const entries = present.flatMap((pid) => readProcess(pid) ?? []).sort((a, b) => a.startTime - b.startTime);
@@ -157,15 +158,17 @@ export class Orphans {
     if (this.#reaper.owns(session)) return [session];
     const sibling = this.#orphans.get(session);
     if (sibling && sibling.ancestors.length > 0) return sibling.ancestors;
-    // Read once a scan: many orphans of many children come together.
-    this.#startTimes ??= this.#reaper
-      .pids()
-      .map((pid) => [pid, readProcess(pid)?.startTime ?? Number.POSITIVE_INFINITY] as const);
-    const running = this.#startTimes.flatMap(([pid, start]) => (start <= startTime ? [pid] : []));
+    const running = this.#reaper.pids().filter((pid) => this.#startOf(pid) <= startTime);
     const isOfGone =
       this.#hasEndedSince(startTime) ||
       known.some((other) => other.startTime <= startTime && other.ancestors.includes(GONE));
     return isOfGone ? [...running, GONE] : running;
+  }
+
+  #startOf(child: number): number {
+    const known = this.#startTimes.get(child) ?? readProcess(child)?.startTime ?? Number.POSITIVE_INFINITY;
+    this.#startTimes.set(child, known);
+    return known;
   }
 
   /** Whether a child that is gone lived when this began. */
@@ -200,6 +203,6 @@ export class Orphans {
     this.#soon = undefined;
     const began = performance.now();
     this.scan();
-    this.#restMs = Math.min(STRANGER_MS, REST * (performance.now() - began));
+    this.#restMs = Math.min(MAX_REST_MS, REST * (performance.now() - began));
   };
 }

@@ -46,9 +46,9 @@ export class Reaper {
     // One that ended is mostly the only zombie there is; to ask for each of a thousand that run takes a millisecond.
     for (let known = this.#watched.size; known > 0; known -= 1) {
       const pid = this.#libc.anyZombie();
-      if (pid === undefined) return;
+      if (pid === 0) return;
       // Somebody else's, or kept: it stands before those that may be behind it.
-      if (!this.#watched.has(pid)) break;
+      if (pid === undefined || !this.#watched.has(pid)) break;
       this.checkOne(pid);
     }
     for (const [pid, onExit] of this.#watched) this.#look(pid, onExit);

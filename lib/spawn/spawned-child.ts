@@ -55,10 +55,11 @@ export class SpawnedChild implements Child {
       });
       exit.watch((status) => {
         if (!exit.reserved) killer.remember();
+        const wasGivenUp = this.#released;
         io.exited();
         finish({ type: "exited", ...status });
-        // Given up before it ended: nobody else will end its zombie.
-        if (this.#released) exit.release();
+        // Nobody else will end its zombie.
+        if (wasGivenUp) exit.release();
       });
     });
   }

@@ -50,6 +50,19 @@ describeBackends("observing", ({ start }) => {
     expect(await collect()).toEqual(expected);
   });
 
+  it("shows in its info what an event tells of, to whoever is told", async () => {
+    const process = await start({ argv: sh("read _; exit 3"), pipeStdin: true });
+    const told: unknown[] = [];
+    process.exit$.subscribe(() => told.push(["exit", process.info.exitCode]));
+    process.closed$.subscribe(() => told.push(["closed", process.info.exitCode]));
+    await process.write("\n");
+    await end(process);
+    expect(told).toEqual([
+      ["exit", 3],
+      ["closed", 3],
+    ]);
+  });
+
   it("counts in closed the bytes of each stream", async () => {
     const process = await speak("12345", "!123", "é");
     expect(await firstValueFrom(process.closed$)).toEqual(closed(5, { stdout: 7, stderr: 3 }));

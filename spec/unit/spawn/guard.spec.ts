@@ -1,14 +1,14 @@
 // The guard: whom its shell script kills and whom it spares, in each shell that is there; and how its owner takes its loss.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, mkdtempSync, openSync, symlinkSync, writeFileSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { ExecwireError } from "../../../lib/errors.ts";
 import { createSupervisor } from "../../../lib/local/supervisor.ts";
 import { Guard } from "../../../lib/spawn/guard.ts";
 import { GUARD_SCRIPT } from "../../../lib/spawn/guard-script.ts";
-import { readProcess } from "../../../lib/spawn/proc.ts";
+import { readLink, readProcess } from "../../../lib/spawn/proc.ts";
 import { sh } from "../../support/programs.ts";
 import { makeScratch } from "../../support/scratch.ts";
 import { childrenOf, isAlive, stateOf } from "../../support/system-facts.ts";
@@ -66,6 +66,7 @@ async function killAfter(recorded: string, [program = "", argv0 = "", ...args]: 
   expect(await ended).toEqual([0, null]);
 }
 
+const fileOf = (fd: string) => readLink(`/proc/self/fd/${fd}`);
 const alive = (pids: readonly number[]) => pids.map(isAlive);
 
 describe.each(SHELLS)("the guard's script in %s", (...shell) => {
@@ -95,11 +96,14 @@ describe.each(SHELLS)("the guard's script in %s", (...shell) => {
     await allGone(job);
   });
 
-  it("passes over rows that were erased, and spares who is in none", async () => {
+  it("passes over rows that were erased, reads no further than the rows in use, and spares who is in none", async () => {
     const [other] = await lead(["sleep", "300"], 0);
     const [first] = await lead(["sleep", "300"], 0);
     const [second] = await lead(["sleep", "300"], 0);
-    await killAfter(`${ERASED}${recordOf(first)}${ERASED}${ERASED}${reservedRecordOf(second)}`, shell);
+    await killAfter(
+      `${ERASED}${recordOf(first)}${ERASED}${ERASED}${reservedRecordOf(second)}end\n${recordOf(other)}`,
+      shell,
+    );
     await allGone(first, second);
     expect(isAlive(other)).toBe(true);
   });
@@ -186,6 +190,18 @@ describe("a guard", () => {
     guard.forget(pid);
     expect(reports).toEqual([expect.any(ExecwireError)]);
     expect(reports[0]).toMatchObject({ code: "SPAWN_FAILED", message: expect.stringMatching(message) });
+  });
+
+  it("records the start time of who is still there after a moment, since its number may be another's one day", async () => {
+    const guard = make();
+    const [pid] = await lead(["sleep", "300"], 0);
+    guard.add(pid);
+    const [table] = readdirSync("/proc/self/fd").filter((fd) => fileOf(fd)?.includes("/execwire-guard-"));
+    const rows = () => readFileSync(`/proc/self/fd/${table}`, "latin1");
+    expect(rows().startsWith(reservedRecordOf(pid))).toBe(true);
+    expect(await settled(rows, (text) => text.startsWith(recordOf(pid)))).toContain(`end`);
+    guard.forget(pid);
+    expect(rows().startsWith(ERASED)).toBe(true);
   });
 
   it("that somebody ended comes again by itself while there is anybody to guard", async () => {
