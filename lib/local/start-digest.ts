@@ -12,6 +12,8 @@ export function startDigest(spec: ProcessSpec): string {
 function inOrder(value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   const fields = value as Readonly<Record<string, unknown>>;
-  const names = Object.keys(fields).sort();
-  return names.flatMap((name) => (fields[name] === undefined ? [] : [name, inOrder(fields[name])]));
+  const entries: unknown[] = [];
+  for (const name of Object.keys(fields).sort())
+    if (fields[name] !== undefined) entries.push(name, inOrder(fields[name]));
+  return entries;
 }

@@ -13,15 +13,16 @@ export interface IoSink {
 export interface ChildIo {
   readonly streams: readonly StreamName[];
   readonly stdin: ChildStdin | undefined;
-  /**
-   * What others may have open, to find who belongs to the child. Not a terminal that is closed here: its number is the next one's.
-   * Empty where /proc tells nothing.
-   */
+  /** Whether /proc, where there is one, tells who has its files open. */
+  readonly isTraceable: boolean;
+  /** What others may have open, to find who belongs to the child. Not a terminal that is closed here: its number is the next one's. */
   readonly files: readonly StreamFile[];
   /** Those of them whose ends here are still open. */
   readonly openFiles: readonly StreamFile[];
-  /** Begins to read. */
+  /** From here on the sink is told; once, and before all that follows. */
   start(sink: IoSink): void;
+  /** Begins to read by itself. Whoever knows that the child is gone says so before: what is over by then need not be watched. */
+  poll(): void;
   pause(): void;
   resume(): void;
   resize(size: TerminalSize): void;

@@ -1,6 +1,6 @@
 // Reads one descriptor to its end. Node's stream does the polling; the bytes go through one buffer shared by all readers
 // (each read is handed over before the next begins), so a read costs one copy and no allocation in between.
-import { readSync } from "node:fs";
+import { closeSync, readSync } from "node:fs";
 import type { Socket } from "node:net";
 import { copyChunk } from "./child-io.ts";
 
@@ -13,13 +13,14 @@ export interface OnRead {
 /** Makes a Node stream on the descriptor that reads as `onread` says. */
 export type OpenStream = (fd: number, onread: OnRead) => Socket;
 
-/** A descriptor being read. */
+/** A descriptor to be read: by itself once it was started, and by `drain` at any time. */
 export class FdReader {
   readonly fd: number;
-  readonly #stream: Socket;
+  readonly #open: OpenStream;
   readonly #buffer: Uint8Array;
   readonly #onChunk: (chunk: Uint8Array) => void;
   readonly #onEnd: () => void;
+  #stream: Socket | undefined;
   /** The stream closes its descriptor turns before it says so: from then on the number may be somebody else's. */
   #isOurs = true;
   #ended = false;
@@ -32,26 +33,33 @@ export class FdReader {
     onEnd: () => void,
   ) {
     this.fd = fd;
+    this.#open = open;
     this.#buffer = buffer;
     this.#onChunk = onChunk;
     this.#onEnd = onEnd;
+  }
+
+  /** Begins to read by itself, unless it has ended. */
+  start(): void {
+    if (this.#ended) return;
     const callback = (bytes: number) => {
-      onChunk(copyChunk(buffer, bytes));
+      this.#onChunk(copyChunk(this.#buffer, bytes));
       return true;
     };
-    this.#stream = open(fd, { buffer, callback });
+    const stream = this.#open(this.fd, { buffer: this.#buffer, callback });
+    this.#stream = stream;
     // libuv takes a hangup after a partial read for the end (libuv#4992, in every Node up to 24) while the kernel may
     // hold more: what is left is read here, before the stream closes the descriptor.
-    this.#stream.on("end", () => {
+    stream.on("end", () => {
       this.drain(Number.POSITIVE_INFINITY);
       this.#isOurs = false;
     });
     // EIO is how a terminal ends; any other error ends the stream as well, and `close` follows each of them.
-    this.#stream.on("error", () => {
+    stream.on("error", () => {
       this.#isOurs = false;
     });
-    this.#stream.on("close", () => this.#end());
-    this.#stream.resume();
+    stream.on("close", () => this.#end());
+    stream.resume();
   }
 
   get ended(): boolean {
@@ -64,23 +72,18 @@ export class FdReader {
   }
 
   pause(): void {
-    if (!this.#ended) this.#stream.pause();
+    if (!this.#ended) this.#stream?.pause();
   }
 
   resume(): void {
-    if (!this.#ended) this.#stream.resume();
+    if (!this.#ended) this.#stream?.resume();
   }
 
-  /** Reads what the kernel holds now, up to about `limit` bytes. True when the end was met. */
+  /** Reads what the kernel holds now, up to about `limit` bytes. True when the end was met. Before `start` the descriptor must not block. */
   drain(limit: number): boolean {
     for (let total = 0; this.#isOurs && total < limit; ) {
-      let bytes: number;
-      try {
-        bytes = readSync(this.fd, this.#buffer, 0, this.#buffer.length, null);
-      } catch (error) {
-        // EAGAIN: nothing now. EIO: the last holder of a terminal is gone.
-        return (error as NodeJS.ErrnoException).code !== "EAGAIN";
-      }
+      const bytes = readNow(this.fd, this.#buffer);
+      if (bytes === undefined) return false;
       if (bytes === 0) return true;
       total += bytes;
       this.#onChunk(copyChunk(this.#buffer, bytes));
@@ -90,8 +93,10 @@ export class FdReader {
 
   /** Closes the descriptor. Reports the end if it was not met before. */
   destroy(): void {
+    if (this.#ended) return;
     this.#isOurs = false;
-    this.#stream.destroy();
+    if (this.#stream) this.#stream.destroy();
+    else closeSync(this.fd);
     this.#end();
   }
 
@@ -99,5 +104,20 @@ export class FdReader {
     if (this.#ended) return;
     this.#ended = true;
     this.#onEnd();
+  }
+}
+
+/** Bytes read, 0 at the end, undefined when there are none now. */
+function readNow(fd: number, buffer: Uint8Array): number | undefined {
+  // That there is nothing is no exception here, and the stack trace of one takes ten times as long as the read.
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  try {
+    return readSync(fd, buffer, 0, buffer.length, null);
+  } catch (error) {
+    // EIO: the last holder of a terminal is gone.
+    return (error as NodeJS.ErrnoException).code === "EAGAIN" ? undefined : 0;
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
   }
 }

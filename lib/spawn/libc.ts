@@ -45,6 +45,7 @@ const O_NONBLOCK = 0o4000;
 const O_CLOEXEC = 0o2000000;
 const F_SETPIPE_SZ = 1031;
 const F_SETFD = 2;
+const F_SETFL = 4;
 const FD_CLOEXEC = 1;
 const TIOCSWINSZ = 0x5414;
 const PR_SET_CHILD_SUBREAPER = 36;
@@ -102,6 +103,11 @@ export class Libc {
     const termios = Buffer.alloc(128);
     this.#check("tcgetattr", this.#c.tcgetattr(fd, termios));
     return termios;
+  }
+
+  /** fcntl(F_SETFL): a read of an empty pipe fails with EAGAIN. */
+  unblock(fd: number): void {
+    this.#check("fcntl", this.#c.fcntl(fd, F_SETFL, O_NONBLOCK));
   }
 
   /** fcntl(F_SETPIPE_SZ): whether the kernel granted it. */

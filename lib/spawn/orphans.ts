@@ -80,7 +80,7 @@ export class Orphans {
 
   /** The pid of a child is given up: from now on nothing that it left is anybody's. */
   forget(pid: number, life: Life): void {
-    this.#ended.push({ ...life, until: performance.now() });
+    this.#ended.push({ since: life.since, until: performance.now() });
     this.#startTimes.delete(pid);
     for (const [orphanPid, orphan] of this.#orphans) {
       if (!orphan.ancestors.includes(pid)) continue;

@@ -15,8 +15,10 @@ export interface PipeEnds {
   readonly stderr: number | undefined;
 }
 
-/** Enlarges pipes, as far as a common allowance goes. */
-export interface PipeGrower {
+/** What pipes need of the system. They are made larger as far as a common allowance goes. */
+export interface PipeCalls {
+  /** From now on a read of an empty pipe returns at once. */
+  unblock(fd: number): void;
   /** Asks for a larger pipe before anything is known of its use; true when granted. */
   growEarly(fd: number): boolean;
   /** The same for one that turned out to be busy. */
@@ -32,39 +34,53 @@ const BUSY_BYTES = 1024 * 1024;
 export class PipeIo implements ChildIo {
   readonly streams: readonly StreamName[];
   readonly stdin: PipeStdin | undefined;
-  readonly files: readonly StreamFile[];
+  readonly isTraceable = true;
   readonly #ends: PipeEnds;
   readonly #buffer: Uint8Array;
-  readonly #grower: PipeGrower;
-  readonly #ended = new Set<StreamName>();
+  readonly #calls: PipeCalls;
   /** Descriptors of enlarged pipes. */
   readonly #grown = new Set<number>();
+  /** Somebody may still read from it when our end is long closed. */
+  readonly #stdinFile: StreamFile | undefined;
+  /** One for each of `streams`, in their order. */
   #readers: FdReader[] = [];
+  #isPolling = false;
   #paused = false;
 
-  constructor(ends: PipeEnds, buffer: Uint8Array, grower: PipeGrower) {
+  constructor(ends: PipeEnds, buffer: Uint8Array, calls: PipeCalls) {
     this.#ends = ends;
     this.#buffer = buffer;
-    this.#grower = grower;
+    this.#calls = calls;
     this.streams = ends.stderr === undefined ? ["stdout"] : ["stdout", "stderr"];
     this.stdin = ends.stdin === undefined ? undefined : new PipeStdin(ends.stdin);
-    this.files = (["stdin", "stdout", "stderr"] as const).flatMap((stream) => {
-      const fd = ends[stream];
-      return fd === undefined ? [] : pipeFile(stream, fd);
-    });
+    if (ends.stdin !== undefined) this.#stdinFile = pipeFile("stdin", ends.stdin);
     // A program that exits by itself right after it has printed loses what does not fit at once: `process.exit` in Node. On
     // the socket that Node gives its children more than 200,000 bytes fit.
-    if (grower.growEarly(ends.stdout)) this.#grown.add(ends.stdout);
+    if (calls.growEarly(ends.stdout)) this.#grown.add(ends.stdout);
+  }
+
+  /** Where output has ended nobody is left to write. */
+  get files(): readonly StreamFile[] {
+    const files = this.#stdinFile ? [this.#stdinFile] : [];
+    for (const [index, { fd, isOpen }] of this.#readers.entries())
+      if (isOpen) files.push(pipeFile(this.streams[index] as StreamName, fd));
+    return files;
   }
 
   get openFiles(): readonly StreamFile[] {
-    return this.files.filter(({ stream }) => (stream === "stdin" ? this.stdin?.isOpen : !this.#ended.has(stream)));
+    return this.files.filter(({ stream }) => stream !== "stdin" || this.stdin?.isOpen);
   }
 
   start(sink: IoSink): void {
     const { stdout, stderr } = this.#ends;
     this.#readers = [this.#read(stdout, "stdout", sink)];
     if (stderr !== undefined) this.#readers.push(this.#read(stderr, "stderr", sink));
+  }
+
+  poll(): void {
+    this.#isPolling = true;
+    for (const reader of this.#readers) reader.start();
+    if (this.#paused) this.pause();
   }
 
   pause(): void {
@@ -82,6 +98,7 @@ export class PipeIo implements ChildIo {
   exited(): void {
     this.stdin?.destroy();
     if (this.#paused) return;
+    if (!this.#isPolling) for (const { fd } of this.#readers) this.#calls.unblock(fd);
     // The child's own output is in the pipes by now. The bound keeps a grandchild that floods them from holding us here.
     for (const reader of this.#readers) if (reader.drain(4 * READ_BYTES)) reader.destroy();
   }
@@ -98,7 +115,7 @@ export class PipeIo implements ChildIo {
   }
 
   #shrink(fd: number): void {
-    if (this.#grown.delete(fd)) this.#grower.shrink();
+    if (this.#grown.delete(fd)) this.#calls.shrink();
   }
 
   #read(fd: number, stream: StreamName, sink: IoSink): FdReader {
@@ -106,13 +123,12 @@ export class PipeIo implements ChildIo {
     const onChunk = (chunk: Uint8Array) => {
       if (quietBytes > 0) {
         quietBytes -= chunk.length;
-        if (quietBytes <= 0 && !this.#grown.has(fd) && this.#grower.grow(fd)) this.#grown.add(fd);
+        if (quietBytes <= 0 && !this.#grown.has(fd) && this.#calls.grow(fd)) this.#grown.add(fd);
       }
       sink.output(stream, chunk);
     };
     const onEnd = () => {
       this.#shrink(fd);
-      this.#ended.add(stream);
       sink.ended(stream);
     };
     return new FdReader(fd, openPipe, this.#buffer, onChunk, onEnd);

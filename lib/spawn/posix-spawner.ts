@@ -70,7 +70,8 @@ export class PosixSpawner implements Spawner {
     const life = this.#orphans?.expectChild();
     try {
       const { file, argv, cwd, inheritFds } = launch;
-      const pid = await this.#libc.spawn({ file, argv, env, cwd, inheritFds, ...request });
+      const { stdin, stdout, stderr } = request;
+      const pid = await this.#libc.spawn({ file, argv, env, cwd, inheritFds, stdin, stdout, stderr });
       const killer = new Killer(pid, io, this.#table, this.#orphans);
       const exit = new ReapedExit(pid, life, this.#reaper, this.#orphans);
       return new SpawnedChild(pid, io, exit, killer, this.#search);
@@ -104,7 +105,7 @@ export class PosixSpawner implements Spawner {
       const [childStdin, stdin] = pipeStdin ? pipe() : ["/dev/null" as const, undefined];
       const theirs = new Set([childStdout, childStderr, ...(typeof childStdin === "number" ? [childStdin] : [])]);
       return {
-        io: new PipeIo({ stdin, stdout, stderr }, this.#buffer, this.#grower),
+        io: new PipeIo({ stdin, stdout, stderr }, this.#buffer, this.#pipeCalls),
         request: { stdin: childStdin, stdout: childStdout, stderr: childStderr },
         theirs: [...theirs],
       };
@@ -137,8 +138,9 @@ export class PosixSpawner implements Spawner {
   /** Undefined where they cannot be known. */
   readonly #modes = HAS_GENERIC_TERMIOS ? (fd: number) => lineModes(this.#libc.termios(fd)) : undefined;
 
-  readonly #grower = {
-    growEarly: (fd: number): boolean => this.#grownPipes < EARLY_PIPES && this.#grower.grow(fd),
+  readonly #pipeCalls = {
+    unblock: (fd: number): void => this.#libc.unblock(fd),
+    growEarly: (fd: number): boolean => this.#grownPipes < EARLY_PIPES && this.#pipeCalls.grow(fd),
     grow: (fd: number): boolean => {
       if (this.#grownPipes >= GROWN_PIPES || !this.#libc.growPipe(fd, GROWN_PIPE_BYTES)) return false;
       this.#grownPipes += 1;

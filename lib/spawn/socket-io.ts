@@ -11,6 +11,7 @@ export class SocketIo implements ChildIo {
   readonly streams: readonly StreamName[];
   readonly stdin: ChildStdin | undefined;
   // Each side of a pair of sockets has a number of its own, and /proc does not say which belong together.
+  readonly isTraceable = false;
   readonly files: readonly StreamFile[] = [];
   readonly openFiles: readonly StreamFile[] = [];
   readonly #child: ChildProcess;
@@ -36,6 +37,8 @@ export class SocketIo implements ChildIo {
       readable.once("close", () => sink.ended(stream));
     }
   }
+
+  poll(): void {}
 
   pause(): void {
     for (const stream of this.streams) this.#readable(stream).pause();

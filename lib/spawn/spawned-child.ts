@@ -37,7 +37,7 @@ export class SpawnedChild implements Child {
     this.#io = io;
     this.#exit = exit;
     this.#killer = killer;
-    if (io.files.length > 0 && hasProc()) this.facts = new ChildFacts(pid, io, exit, search);
+    if (io.isTraceable && hasProc()) this.facts = new ChildFacts(pid, io, exit, search);
     this.events$ = new Observable<ChildEvent>((subscriber) => {
       // The exit is one more thing to wait for beside the streams.
       let open = io.streams.length + 1;
@@ -53,14 +53,16 @@ export class SpawnedChild implements Child {
           exit.check();
         },
       });
-      exit.watch((status) => {
+      exit.watch(({ exitCode, signal }) => {
         if (!exit.reserved) killer.remember();
         const wasGivenUp = this.#released;
         io.exited();
-        finish({ type: "exited", ...status });
+        finish({ type: "exited", exitCode, signal });
         // Nobody else will end its zombie.
         if (wasGivenUp) exit.release();
       });
+      // Last, since many a child is gone by the time that it is known.
+      io.poll();
     });
   }
 

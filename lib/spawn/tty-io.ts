@@ -18,6 +18,7 @@ export function openSlave(path: string): number {
 
 /** Reads and writes a terminal's master. */
 export class TtyIo implements ChildIo {
+  readonly isTraceable = true;
   readonly streams: readonly StreamName[] = ["pty"];
   readonly stdin: TtyStdin;
   readonly #file: StreamFile;
@@ -61,7 +62,10 @@ export class TtyIo implements ChildIo {
       this.stdin.retry();
     };
     this.#reader = new FdReader(this.#master, openMaster, this.#buffer, onChunk, () => sink.ended("pty"));
+    this.#reader.start();
   }
+
+  poll(): void {}
 
   pause(): void {
     this.#paused = true;

@@ -1,5 +1,5 @@
 // A descriptor that is read to its end: never a byte too few, and never one that belongs to somebody else.
-import { closeSync, writeSync } from "node:fs";
+import { closeSync, fstatSync, writeSync } from "node:fs";
 import { Socket } from "node:net";
 import { describe, expect, it } from "@jest/globals";
 import { FdReader } from "../../../lib/spawn/fd-reader.ts";
@@ -24,6 +24,7 @@ function readToEnd(text: string) {
   };
   const onChunk = (chunk: Uint8Array) => void chunks.push(Buffer.from(chunk).toString());
   const reader = new FdReader(fd, open as never, new Uint8Array(1024), onChunk, () => onEnd());
+  reader.start();
   return { fd, reader, chunks, ended, stream: stream as unknown as Socket };
 }
 
@@ -50,6 +51,26 @@ describe("a descriptor being read", () => {
     expect(chunks).toEqual(["mine"]);
     await ended;
     for (const end of pipes.flat()) if (end !== theirs) closeSync(end);
+  });
+
+  it("can be drained and given up without ever reading by itself", () => {
+    const [fd, writer] = libc.pipe();
+    libc.unblock(fd);
+    const told: string[] = [];
+    const never = () => {
+      throw new Error("no stream is needed");
+    };
+    const onChunk = (chunk: Uint8Array) => void told.push(Buffer.from(chunk).toString());
+    const reader = new FdReader(fd, never, new Uint8Array(1024), onChunk, () => told.push("end"));
+    writeSync(writer, "some");
+    expect(reader.drain(1024)).toBe(false);
+    closeSync(writer);
+    expect(reader.drain(1024)).toBe(true);
+    reader.destroy();
+    reader.destroy();
+    reader.start();
+    expect(told).toEqual(["some", "end"]);
+    expect(() => fstatSync(fd)).toThrow(/EBADF/);
   });
 
   it("has nothing to drain after it was given up", async () => {

@@ -18,6 +18,7 @@ class Allowance {
     this.#grants = grants;
   }
 
+  unblock = (): void => undefined;
   growEarly = (fd: number): boolean => this.#grant(`early ${fd}`);
   grow = (fd: number): boolean => this.#grant(`busy ${fd}`);
   shrink = (): void => {
@@ -56,6 +57,7 @@ async function readAll(grower: Allowance, bytes: number): Promise<[stdout: numbe
         if (open === 0) resolve();
       },
     });
+    io.poll();
   });
   for (const { writer } of [stdout, stderr]) {
     const until = seen + bytes;
