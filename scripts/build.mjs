@@ -1,8 +1,9 @@
-// Builds dist with tsc: into a new folder that then takes its place, so that a deleted source leaves no stale output and
-// whoever runs from dist at this moment always finds it whole.
+// Builds dist: tsc for the library, and a bundle of the command line. Into a new folder that then takes its place, so that a
+// deleted source leaves no stale output and whoever runs from dist at this moment always finds it whole.
 import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { bundleCli } from "./bundle-cli.mjs";
 
 const root = join(import.meta.dirname, "..");
 const dist = join(root, "dist");
@@ -14,6 +15,7 @@ const args = [tsc, "-p", join(root, "scripts/tsconfig.build.json"), "--outDir", 
 const { status } = spawnSync(process.execPath, args, { stdio: "inherit" });
 const cli = join(fresh, "lib/cli/main.js");
 if (existsSync(cli)) {
+  await bundleCli(fresh);
   chmodSync(cli, 0o755);
   if (existsSync(dist)) renameSync(dist, stale);
   renameSync(fresh, dist);
