@@ -1,5 +1,5 @@
 // Builds dist: tsc for the library, and a bundle of the command line. Into a new folder that then takes its place, so that a
-// deleted source leaves no stale output and whoever runs from dist at this moment always finds it whole.
+// deleted source leaves no stale output and whoever starts from dist at this moment finds it whole.
 import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";

@@ -20,6 +20,8 @@ export async function bundleCli(dist) {
   const { outputFiles, metafile } = await build({
     entryPoints: [join(folder, "main.js")],
     outdir: folder,
+    // What is called after its place is called the same wherever it is built, and the same again when nothing has changed.
+    absWorkingDir: dist,
     bundle: true,
     splitting: true,
     format: "esm",
@@ -35,7 +37,7 @@ export async function bundleCli(dist) {
   rmSync(folder, { recursive: true });
   mkdirSync(folder);
   for (const { path, contents } of outputFiles) writeFileSync(path, contents);
-  writeFileSync(join(folder, "LICENSES"), licensesOf(Object.keys(metafile.inputs)));
+  writeFileSync(join(folder, "LICENSES"), licensesOf(Object.keys(metafile.inputs).map((path) => join(dist, path))));
 }
 
 /** The licenses of the packages that are in the bundle ask to be passed on with it. */

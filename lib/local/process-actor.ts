@@ -181,8 +181,8 @@ export class ProcessActor {
         this.#child?.release();
         // The ends of the streams are messages that follow this one; an exit that is not known will not be.
         if (!this.log.exited) {
-          this.log.fail(new ExecwireError("CLOSED", "the supervisor was closed before the end was known"));
-          this.#become("removed");
+          const error = new ExecwireError("CLOSED", "the supervisor was closed before the end was known");
+          this.#become("removed", () => this.log.fail(error));
         }
         return this.#settleRelease();
       case "remove":
@@ -210,8 +210,7 @@ export class ProcessActor {
 
   #failStart(error: ExecwireError): void {
     if (this.#state !== "starting") return;
-    this.log.fail(error);
-    this.#become("removed");
+    this.#become("removed", () => this.log.fail(error));
     this.#settleStart.reject(error);
   }
 

@@ -109,15 +109,16 @@ export class FdReader {
 
 /** Bytes read, 0 at the end, undefined when there are none now. */
 function readNow(fd: number, buffer: Uint8Array): number | undefined {
-  // That there is nothing is no exception here, and the stack trace of one takes ten times as long as the read.
+  // That there is nothing is no exception here, and the stack trace of one takes ten times as long as the read. Where the
+  // limit is frozen it is left as it is.
   const { stackTraceLimit } = Error;
-  Error.stackTraceLimit = 0;
+  Reflect.set(Error, "stackTraceLimit", 0);
   try {
     return readSync(fd, buffer, 0, buffer.length, null);
   } catch (error) {
     // EIO: the last holder of a terminal is gone.
     return (error as NodeJS.ErrnoException).code === "EAGAIN" ? undefined : 0;
   } finally {
-    Error.stackTraceLimit = stackTraceLimit;
+    Reflect.set(Error, "stackTraceLimit", stackTraceLimit);
   }
 }

@@ -61,7 +61,10 @@ function rowOf(text: string): string {
 }
 
 function makeRows(fd: number, first: number): void {
-  writeSync(fd, rowOf(END).repeat(ROWS_AT_ONCE), first * ROW_BYTES, "latin1");
+  const rows = rowOf(END).repeat(ROWS_AT_ONCE);
+  // A full disk takes what there is room for.
+  if (writeSync(fd, rows, first * ROW_BYTES, "latin1") < rows.length)
+    throw new Error("ENOSPC: no space left on device");
 }
 
 /** Open for reading and writing, for us and whoever gets the descriptor, and gone with the last of those. */

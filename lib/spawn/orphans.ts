@@ -21,6 +21,8 @@ interface Orphan {
   readonly seenAt: number;
   /** The children of ours of which one is its ancestor; where it is one, that is certain. */
   readonly ancestors: readonly number[];
+  /** When it was first seen as a zombie, as `performance` counts: what began later is not of its making. */
+  readonly deadAt: number | undefined;
 }
 
 /** A child of ours from before its spawn; in milliseconds, as `performance` counts them. */
@@ -44,7 +46,7 @@ export class Orphans {
   /** Those whose spawn is on its way. */
   readonly #births = new Set<Life>();
   /** Who may yet turn out to be a child of ours. */
-  #doubtful = new Map<number, Omit<Orphan, "ancestors"> & { readonly began: Span }>();
+  #doubtful = new Map<number, Pick<Orphan, "startTime" | "seenAt"> & { readonly began: Span }>();
   /** Children that ended, as long as not all that they may have left was seen. */
   #ended: (Life & { readonly until: number })[] = [];
   readonly #onChild = () => this.#scanSoon();
@@ -80,12 +82,15 @@ export class Orphans {
 
   /** The pid of a child is given up: from now on nothing that it left is anybody's. */
   forget(pid: number, life: Life): void {
-    this.#ended.push({ since: life.since, until: performance.now() });
+    const now = performance.now();
+    this.#ended.push({ since: life.since, until: now });
     this.#startTimes.delete(pid);
     for (const [orphanPid, orphan] of this.#orphans) {
       if (!orphan.ancestors.includes(pid)) continue;
       const ancestors = orphan.ancestors.map((ancestor) => (ancestor === pid ? GONE : ancestor));
-      this.#orphans.set(orphanPid, { ...orphan, ancestors });
+      // What a kill of the tree has ended is nobody's maker from this moment on.
+      const deadAt = orphan.deadAt ?? (readProcess(orphanPid)?.state === "Z" ? now : undefined);
+      this.#orphans.set(orphanPid, { ...orphan, ancestors, deadAt });
     }
   }
 
@@ -118,12 +123,13 @@ export class Orphans {
       if (orphan?.startTime !== startTime) {
         this.#delete(pid);
         if (this.#mayBeOurs(entry, doubtful.get(pid), now)) continue;
-        orphan = { startTime, seenAt: now, ancestors: this.#ancestorsOf(entry, known) };
+        orphan = { startTime, seenAt: now, ancestors: this.#ancestorsOf(entry, known), deadAt: undefined };
         known.push(orphan);
         this.#orphans.set(pid, orphan);
         this.#protect(entry, orphan);
       }
       if (entry.state !== "Z") continue;
+      if (orphan.deadAt === undefined) this.#orphans.set(pid, { ...orphan, deadAt: performance.now() });
       if (this.#reaper.owns(entry.session) || now - orphan.seenAt >= STRANGER_MS) {
         this.#libc.reap(pid);
         this.#delete(pid);
@@ -140,7 +146,11 @@ export class Orphans {
   }
 
   /** Whether it is to be looked at again before it is called an orphan: a spawn that began before it did may be its own. */
-  #mayBeOurs({ pid, session, startTime }: ProcessEntry, doubt: Omit<Orphan, "ancestors"> | undefined, now: number) {
+  #mayBeOurs(
+    { pid, session, startTime }: ProcessEntry,
+    doubt: Pick<Orphan, "startTime" | "seenAt"> | undefined,
+    now: number,
+  ) {
     // Ours lead their own session, once they have it.
     if (this.#births.size === 0 || (session !== pid && session !== this.#session)) return false;
     const began = this.#beginningOf(startTime);
@@ -159,9 +169,10 @@ export class Orphans {
     const sibling = this.#orphans.get(session);
     if (sibling && sibling.ancestors.length > 0) return sibling.ancestors;
     const running = this.#reaper.pids().filter((pid) => this.#startOf(pid) <= startTime);
+    const { from } = this.#beginningOf(startTime);
+    const mayHaveMadeIt = (other: Orphan) => other.startTime <= startTime && (other.deadAt ?? from) >= from;
     const isOfGone =
-      this.#hasEndedSince(startTime) ||
-      known.some((other) => other.startTime <= startTime && other.ancestors.includes(GONE));
+      this.#hasEndedSince(startTime) || known.some((other) => other.ancestors.includes(GONE) && mayHaveMadeIt(other));
     return isOfGone ? [...running, GONE] : running;
   }
 

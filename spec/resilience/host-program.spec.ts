@@ -38,6 +38,12 @@ describe.each(["posix", "portable"])("a program with the %s spawner", (spawner) 
   });
 });
 
+describe("a program that has frozen the built-in objects", () => {
+  it("runs processes all the same", async () => {
+    expect(await runScript("frozen")).toEqual(["printed"]);
+  });
+});
+
 describe("a worker thread", () => {
   it("is refused with UNSUPPORTED, whichever spawner it asks for", async () => {
     expect(await runScript("in-worker")).toEqual(["UNSUPPORTED", "UNSUPPORTED", "UNSUPPORTED"]);
