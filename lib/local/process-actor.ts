@@ -33,11 +33,11 @@ import type { Cancel, Clock } from "../clock.ts";
 import { ExecwireError } from "../errors.ts";
 import { ReplayLog, type ReplayLogOptions } from "../log/replay-log.ts";
 import type { Child, ExitStatus, Facts } from "../spawn/child.ts";
-import { describeProcess, type Identity } from "./describe-process.ts";
 import { discard } from "./discard.ts";
 import type { Message, Reply } from "./message.ts";
 import { OutputMerger } from "./output-merger.ts";
 import { PauseLease } from "./pause-lease.ts";
+import { type Identity, ProcessStatus } from "./process-status.ts";
 import { type StdinCounts, StdinQueue } from "./stdin-queue.ts";
 import { Termination, type TerminationRequest } from "./termination.ts";
 import { WriteLedger } from "./write-ledger.ts";
@@ -59,17 +59,13 @@ export class ProcessActor {
   readonly started: Promise<void>;
   /** Resolves when nothing of the process is held any more: it is closed and its pid given up, or it never was. */
   readonly released: Promise<void>;
-  readonly #identity: Identity;
+  readonly #status: ProcessStatus;
   readonly #surroundings: ActorSurroundings;
   readonly #timeoutMs: number | undefined;
   readonly #mailbox: Mailbox<Message>;
   readonly #merger: OutputMerger;
   readonly #termination: Termination;
   readonly #lease: PauseLease;
-  #state: ProcessState = "starting";
-  #pid: number | undefined;
-  #exit: ExitStatus | undefined;
-  #info: ProcessInfo;
   /** Until it is let go of. */
   #child: Child | undefined;
   #lastFacts: Facts | undefined;
@@ -80,7 +76,7 @@ export class ProcessActor {
   #settleRelease!: () => void;
 
   constructor(identity: Identity, surroundings: ActorSurroundings, timeoutMs?: number) {
-    this.#identity = identity;
+    this.#status = new ProcessStatus(identity, (info) => surroundings.onChange(this, info));
     this.#surroundings = surroundings;
     this.#timeoutMs = timeoutMs;
     const { clock, limits, log, onBug } = surroundings;
@@ -91,7 +87,6 @@ export class ProcessActor {
     this.#merger = new OutputMerger(this.log, mergeWindowOver, clock, limits);
     this.#termination = new Termination(clock, () => this.post({ type: "termination" }));
     this.#lease = new PauseLease(this.log, clock, limits.pauseLeaseMs, () => this.post({ type: "leaseOver" }));
-    this.#info = describeProcess(identity, { state: this.#state, pid: undefined, exit: undefined });
     this.started = new Promise((resolve, reject) => {
       this.#settleStart = { resolve, reject };
     });
@@ -103,12 +98,12 @@ export class ProcessActor {
   }
 
   get state(): ProcessState {
-    return this.#state;
+    return this.#status.state;
   }
 
   /** The process as lists show it. */
   get info(): ProcessInfo {
-    return this.#info;
+    return this.#status.info;
   }
 
   /** What can be asked about its child; undefined before there is one, and where the system does not tell. */
@@ -136,25 +131,25 @@ export class ProcessActor {
         this.#failStart(message.error);
         return this.#settleRelease();
       case "write":
-        if (this.#stdin && this.#state !== "removed")
+        if (this.#stdin && this.state !== "removed")
           return this.#stdin.write(message.chunk, message.writeId, message.reply);
         return message.reply.resolve(this.#writeStatus());
       case "closeStdin":
-        if (this.#stdin && this.#state !== "removed") return this.#stdin.end(message.reply);
+        if (this.#stdin && this.state !== "removed") return this.#stdin.end(message.reply);
         return message.reply.resolve(this.#writeStatus());
       case "written":
         this.#merger.endWindow();
         return this.#stdin?.written(message.error);
       case "signal":
         return answer(message.reply, () => {
-          if (this.#state === "running") this.#child?.kill(message.signal, message.scope);
+          if (this.state === "running") this.#child?.kill(message.signal, message.scope);
         });
       case "resize":
         return answer(message.reply, () => this.#resize(message.size));
       case "terminate":
         return answer(message.reply, () => ({ running: this.#terminate(message, message.leftovers) }));
       case "timeout":
-        if (this.#state !== "running") return;
+        if (this.state !== "running") return;
         return (
           this.#child &&
           this.#termination.begin(this.#child, {
@@ -182,19 +177,18 @@ export class ProcessActor {
         // The ends of the streams are messages that follow this one; an exit that is not known will not be.
         if (!this.log.exited) {
           const error = new ExecwireError("CLOSED", "the supervisor was closed before the end was known");
-          this.#become("removed", () => this.log.fail(error));
+          this.#status.become("removed", { record: () => this.log.fail(error) });
         }
         return this.#settleRelease();
       case "remove":
         this.log.forget();
-        return this.#become("removed");
+        return this.#status.become("removed");
     }
   }
 
   #onSpawned(child: Child): void {
-    if (this.#state !== "starting") return discard(child, this.#settleRelease);
+    if (this.state !== "starting") return discard(child, this.#settleRelease);
     this.#child = child;
-    this.#pid = child.pid;
     this.#openStreams = child.streams.length;
     const { limits, counts, clock } = this.#surroundings;
     if (child.stdin) {
@@ -203,37 +197,37 @@ export class ProcessActor {
     }
     if (this.#timeoutMs !== undefined)
       this.#timeout = clock.after(this.#timeoutMs, () => this.post({ type: "timeout" }));
-    this.#become("running");
+    this.#status.become("running", { pid: child.pid });
     this.#settleStart.resolve();
     child.events$.subscribe((event) => this.post(event));
   }
 
   #failStart(error: ExecwireError): void {
-    if (this.#state !== "starting") return;
-    this.#become("removed", () => this.log.fail(error));
+    if (this.state !== "starting") return;
+    this.#status.become("removed", { record: () => this.log.fail(error) });
     this.#settleStart.reject(error);
   }
 
-  #onExited(status: ExitStatus): void {
-    const { exitCode, signal } = status;
+  #onExited(exit: ExitStatus): void {
+    const { exitCode, signal } = exit;
     this.#merger.flush();
     this.#timeout?.();
     this.#stdin?.break();
     const requested = this.#termination.reason;
     const result: ExitResult = requested ? "terminated" : exitCode === 0 ? "success" : "error";
     const reason = requested ?? (signal === null ? "exited" : "signal");
-    this.#exit = status;
-    this.#become("exited", () => this.log.appendExited({ exitCode, signal, result, reason, sandboxDenied: false }));
+    const record = () => this.log.appendExited({ exitCode, signal, result, reason, sandboxDenied: false });
+    this.#status.become("exited", { exit, record });
     this.#closeIfOver();
     // Somebody whom the kill missed, being born just then, may hold a stream: it is looked for until it is gone.
     this.#releaseIfOver();
   }
 
   #closeIfOver(): void {
-    if (this.#state !== "exited" || this.#openStreams > 0) return;
+    if (this.state !== "exited" || this.#openStreams > 0) return;
     this.#merger.endWindow();
     this.#lease.end();
-    this.#become("closed", () => this.log.appendClosed());
+    this.#status.become("closed", { record: () => this.log.appendClosed() });
     this.#releaseIfOver();
   }
 
@@ -254,13 +248,13 @@ export class ProcessActor {
   }
 
   #terminate(request: TerminationRequest, leftovers: boolean): boolean {
-    if (this.#state === "starting") {
-      const { processId } = this.#identity;
+    if (this.state === "starting") {
+      const { processId } = this.info;
       this.#failStart(new ExecwireError("START_CANCELLED", `the start of process ${processId} was cancelled`));
       return true;
     }
-    const running = this.#state === "running";
-    if (this.#child && (running || (leftovers && this.#state === "exited")))
+    const running = this.state === "running";
+    if (this.#child && (running || (leftovers && this.state === "exited")))
       this.#termination.begin(this.#child, request);
     // Who is killed without a grace reads nothing any more.
     if (running && request.graceMs === 0) this.#stdin?.break();
@@ -268,8 +262,8 @@ export class ProcessActor {
   }
 
   #resize(size: TerminalSize): void {
-    if (!this.#identity.tty) throw new ExecwireError("UNSUPPORTED", "the process has no terminal to resize");
-    if (this.#state !== "running") return;
+    if (!this.info.tty) throw new ExecwireError("UNSUPPORTED", "the process has no terminal to resize");
+    if (this.state !== "running") return;
     this.#merger.flush();
     this.#child?.resize(size);
     this.log.appendResized(size);
@@ -286,16 +280,8 @@ export class ProcessActor {
   }
 
   #writeStatus(): WriteStatus {
-    if (this.#state === "starting") return "starting";
-    return this.#state === "removed" ? "unknownProcess" : "stdinClosed";
-  }
-
-  /** Who is woken by what is recorded finds the state that it tells of. */
-  #become(state: ProcessState, record?: () => void): void {
-    this.#state = state;
-    this.#info = describeProcess(this.#identity, { state, pid: this.#pid, exit: this.#exit });
-    record?.();
-    this.#surroundings.onChange(this, this.#info);
+    if (this.state === "starting") return "starting";
+    return this.state === "removed" ? "unknownProcess" : "stdinClosed";
   }
 }
 

@@ -15,14 +15,8 @@ import { systemClock } from "../clock.ts";
 import type { ExecwireError } from "../errors.ts";
 import { Acknowledger } from "./acknowledger.ts";
 import type { Hold, LogView } from "./log-view.ts";
+import { lastSeqOf, type ReceivedItem, ReceivedItems } from "./received-items.ts";
 import type { ReplicaOptions, ReplicaSource } from "./replica-source.ts";
-
-interface Item {
-  readonly delivery: Delivery;
-  readonly firstSeq: Seq;
-  /** Output bytes received up to and including this item, since the subscription's beginning. */
-  readonly offset: number;
-}
 
 /** Nobody reads: `idle`. Asked for, and what still comes belongs to an earlier subscription: `asked`. Following: `live`. */
 type ReplicaState = "idle" | "asked" | "live";
@@ -38,14 +32,12 @@ export class Replica implements LogView {
   readonly #holds = new Set<() => Seq>();
   #delivery: DeliveryMode;
   #state: ReplicaState = "idle";
-  #items: Item[] = [];
+  #items = new ReceivedItems();
   /** This has let go of events that the source may still have. */
   #hasEvicted = false;
   /** It was asked for again, and nobody has looked yet. */
   #beganAnew = false;
   #head: Seq = 0;
-  #offset = 0;
-  #evictedOffset = 0;
   /** False once bytes were lost whose number nobody knows, or when the beginning was not at 0. */
   #offsetsAreTotal = true;
   /** What the source was told, when it was asked, to be read already. */
@@ -69,7 +61,7 @@ export class Replica implements LogView {
   }
 
   get firstSeq(): Seq {
-    return this.#items[0]?.firstSeq ?? this.#head + 1;
+    return this.#items.firstSeq ?? this.#head + 1;
   }
 
   get headSeq(): Seq {
@@ -103,7 +95,7 @@ export class Replica implements LogView {
       const exitSeq = this.#exited?.seq ?? 0;
       return gap(seq, exitSeq > seq && exitSeq < first ? exitSeq - 1 : first - 1);
     }
-    const { delivery } = this.#find(seq) as Item;
+    const { delivery } = this.#items.find(seq) as ReceivedItem;
     if (delivery.type !== "gap" || delivery.firstSeq === seq) return delivery;
     return gap(seq, delivery.lastSeq);
   }
@@ -111,9 +103,9 @@ export class Replica implements LogView {
   offsetAfter(seq: Seq): number | undefined {
     if (seq === 0) return 0;
     if (!this.#offsetsAreTotal) return undefined;
-    if (seq === this.firstSeq - 1) return this.#evictedOffset;
-    const item = this.#find(seq);
-    return item && seqAfter(item.delivery) === seq ? item.offset : undefined;
+    if (seq === this.firstSeq - 1) return this.#items.evictedOffset;
+    const item = this.#items.find(seq);
+    return item && lastSeqOf(item.delivery) === seq ? item.offset : undefined;
   }
 
   onAppend(wake: () => void): () => void {
@@ -164,7 +156,7 @@ export class Replica implements LogView {
   /** The source answered: what comes from here on belongs to the last subscription. */
   began(): void {
     if (this.#state === "asked") this.#state = "live";
-    this.#acks.begin(this.#offsetAt(this.#askedWith));
+    this.#acks.begin(this.#items.offsetAt(this.#askedWith));
   }
 
   /** The exit is known before it is this reader's turn to read it. */
@@ -178,18 +170,14 @@ export class Replica implements LogView {
   accept(delivery: ProcessEvent | GapNotice): boolean {
     if (this.#state !== "live") return true;
     const firstSeq = delivery.type === "gap" ? delivery.firstSeq : delivery.seq;
-    const lastSeq = seqAfter(delivery);
+    const lastSeq = lastSeqOf(delivery);
     if (lastSeq <= this.#head) return true;
     if (firstSeq !== this.#head + 1) return false;
     this.#head = lastSeq;
-    if (delivery.type === "output") this.#offset += delivery.chunk.length;
-    if (delivery.type === "gap") {
-      this.#offset += delivery.bytes ?? 0;
-      this.#offsetsAreTotal &&= delivery.bytes !== undefined;
-    }
+    if (delivery.type === "gap") this.#offsetsAreTotal &&= delivery.bytes !== undefined;
     if (delivery.type === "exited") this.#exited = delivery;
     if (delivery.type === "closed") this.#closed = true;
-    this.#items.push({ delivery: Object.freeze(compact(delivery)), firstSeq, offset: this.#offset });
+    this.#items.push(delivery);
     this.#evict();
     this.#acks.acknowledge();
     for (const wake of this.#wakes) wake();
@@ -213,10 +201,8 @@ export class Replica implements LogView {
 
   #beginAnew(): "loading" {
     this.#beganAnew = true;
-    this.#items = [];
+    this.#items = new ReceivedItems();
     this.#head = 0;
-    this.#offset = 0;
-    this.#evictedOffset = 0;
     this.#hasEvicted = false;
     this.#offsetsAreTotal = true;
     this.subscribe();
@@ -234,37 +220,18 @@ export class Replica implements LogView {
 
   #evict(): void {
     // More than a window ahead of a reader: the source has taken it for gone, and so must we.
-    while (this.#holds.size > 0 && this.#retained > this.#maxBytes + this.#windowBytes) {
+    while (this.#holds.size > 0 && this.#items.bytes > this.#maxBytes + this.#windowBytes) {
       const floor = this.#floor();
       for (const position of this.#holds) if (position() === floor) this.#holds.delete(position);
     }
-    const floor = this.#floor();
-    let count = 0;
-    while (this.#retained > this.#maxBytes || this.#items.length - count > this.#maxEvents) {
-      const item = this.#items[count] as Item;
-      if (count === this.#items.length - 1 || seqAfter(item.delivery) > floor) break;
-      this.#evictedOffset = item.offset;
-      count += 1;
-    }
-    // Many at once: shifting one by one would move the whole array each time.
-    if (count === 0) return;
-    this.#items.splice(0, count);
-    this.#hasEvicted = true;
-  }
-
-  get #retained(): number {
-    return this.#offset - this.#evictedOffset;
+    if (this.#items.evict(this.#maxBytes, this.#maxEvents, this.#floor())) this.#hasEvicted = true;
   }
 
   /** Where everyone has read to; only of interest to a lossless subscription. */
   #readPosition() {
     if (this.#delivery !== "lossless" || this.#state !== "live") return undefined;
     const seq = Math.min(this.#floor(), this.#head);
-    return { seq, offset: this.#offsetAt(seq) };
-  }
-
-  #offsetAt(seq: Seq): number {
-    return this.#find(seq)?.offset ?? this.#evictedOffset;
+    return { seq, offset: this.#items.offsetAt(seq) };
   }
 
   #floor(): Seq {
@@ -272,29 +239,6 @@ export class Replica implements LogView {
     for (const position of this.#holds) floor = Math.min(floor, position());
     return floor;
   }
-
-  /** The item that covers `seq`, by binary search. */
-  #find(seq: Seq): Item | undefined {
-    let low = 0;
-    let high = this.#items.length - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if ((this.#items[middle] as Item).firstSeq <= seq) low = middle;
-      else high = middle - 1;
-    }
-    const item = this.#items[low];
-    return item && item.firstSeq <= seq && seqAfter(item.delivery) >= seq ? item : undefined;
-  }
-}
-
-/** A chunk is a view of its frame: a small one must not keep a large frame in memory. */
-function compact<D extends ProcessEvent | GapNotice>(delivery: D): D {
-  if (delivery.type !== "output" || delivery.chunk.length * 2 > delivery.chunk.buffer.byteLength) return delivery;
-  return { ...delivery, chunk: new Uint8Array(delivery.chunk) };
-}
-
-function seqAfter(delivery: Delivery): Seq {
-  return delivery.type === "gap" ? delivery.lastSeq : delivery.seq;
 }
 
 function gap(firstSeq: Seq, lastSeq: Seq): GapNotice {
