@@ -1,5 +1,4 @@
 // A child on pipes: stdout and stderr (or both on one), and stdin when it was asked for.
-import { closeSync } from "node:fs";
 import { Socket } from "node:net";
 import type { StreamName } from "../../protocol/index.ts";
 import type { ChildStdin } from "./child.ts";
@@ -35,7 +34,6 @@ export class PipeIo implements ChildIo {
   readonly streams: readonly StreamName[];
   readonly stdin: PipeStdin | undefined;
   readonly isTraceable = true;
-  readonly #ends: PipeEnds;
   readonly #buffer: Uint8Array;
   readonly #calls: PipeCalls;
   /** Descriptors of enlarged pipes. */
@@ -43,12 +41,12 @@ export class PipeIo implements ChildIo {
   /** Somebody may still read from it when our end is long closed. */
   readonly #stdinFile: StreamFile | undefined;
   /** One for each of `streams`, in their order. */
-  #readers: FdReader[] = [];
+  readonly #readers: readonly FdReader[];
+  #sink: IoSink | undefined;
   #isPolling = false;
   #paused = false;
 
   constructor(ends: PipeEnds, buffer: Uint8Array, calls: PipeCalls) {
-    this.#ends = ends;
     this.#buffer = buffer;
     this.#calls = calls;
     this.streams = ends.stderr === undefined ? ["stdout"] : ["stdout", "stderr"];
@@ -57,6 +55,8 @@ export class PipeIo implements ChildIo {
     // A program that exits by itself right after it has printed loses what does not fit at once: `process.exit` in Node. On
     // the socket that Node gives its children more than 200,000 bytes fit.
     if (calls.growEarly(ends.stdout)) this.#grown.add(ends.stdout);
+    const { stdout, stderr } = ends;
+    this.#readers = [this.#read(stdout, "stdout"), ...(stderr === undefined ? [] : [this.#read(stderr, "stderr")])];
   }
 
   /** Where output has ended nobody is left to write. */
@@ -72,9 +72,7 @@ export class PipeIo implements ChildIo {
   }
 
   start(sink: IoSink): void {
-    const { stdout, stderr } = this.#ends;
-    this.#readers = [this.#read(stdout, "stdout", sink)];
-    if (stderr !== undefined) this.#readers.push(this.#read(stderr, "stderr", sink));
+    this.#sink = sink;
   }
 
   poll(): void {
@@ -98,7 +96,7 @@ export class PipeIo implements ChildIo {
   exited(): void {
     this.stdin?.destroy();
     if (this.#paused) return;
-    if (!this.#isPolling) for (const { fd } of this.#readers) this.#calls.unblock(fd);
+    if (!this.#isPolling) for (const { fd, isOpen } of this.#readers) if (isOpen) this.#calls.unblock(fd);
     // The child's own output is in the pipes by now. The bound keeps a grandchild that floods them from holding us here.
     for (const reader of this.#readers) if (reader.drain(4 * READ_BYTES)) reader.destroy();
   }
@@ -106,30 +104,24 @@ export class PipeIo implements ChildIo {
   release(): void {
     this.stdin?.destroy();
     for (const reader of this.#readers) reader.destroy();
-    if (this.#readers.length > 0) return;
-    for (const fd of [this.#ends.stdout, this.#ends.stderr]) {
-      if (fd === undefined) continue;
-      this.#shrink(fd);
-      closeSync(fd);
-    }
   }
 
   #shrink(fd: number): void {
     if (this.#grown.delete(fd)) this.#calls.shrink();
   }
 
-  #read(fd: number, stream: StreamName, sink: IoSink): FdReader {
+  #read(fd: number, stream: StreamName): FdReader {
     let quietBytes = BUSY_BYTES;
     const onChunk = (chunk: Uint8Array) => {
       if (quietBytes > 0) {
         quietBytes -= chunk.length;
         if (quietBytes <= 0 && !this.#grown.has(fd) && this.#calls.grow(fd)) this.#grown.add(fd);
       }
-      sink.output(stream, chunk);
+      this.#sink?.output(stream, chunk);
     };
     const onEnd = () => {
       this.#shrink(fd);
-      sink.ended(stream);
+      this.#sink?.ended(stream);
     };
     return new FdReader(fd, openPipe, this.#buffer, onChunk, onEnd);
   }

@@ -22,11 +22,11 @@ export class TtyIo implements ChildIo {
   readonly streams: readonly StreamName[] = ["pty"];
   readonly stdin: TtyStdin;
   readonly #file: StreamFile;
-  readonly #buffer: Uint8Array;
   readonly #master: number;
   readonly #setSize: (fd: number, size: TerminalSize) => void;
   #slave: number | undefined;
-  #reader: FdReader | undefined;
+  readonly #reader: FdReader;
+  #sink: IoSink | undefined;
   #paused = false;
   #childIsGone = false;
 
@@ -41,14 +41,19 @@ export class TtyIo implements ChildIo {
   ) {
     this.#master = master;
     this.#slave = slave;
-    this.#buffer = buffer;
     this.#setSize = setSize;
     this.#file = terminalFile(slave, path);
     this.stdin = new TtyStdin(master, modes);
+    const onChunk = (chunk: Uint8Array) => {
+      this.#sink?.output("pty", chunk);
+      // Output, an echo most of all, is a sign that the terminal takes input again.
+      this.stdin.retry();
+    };
+    this.#reader = new FdReader(master, openMaster, buffer, onChunk, () => this.#sink?.ended("pty"));
   }
 
   get files(): readonly StreamFile[] {
-    return this.#reader && !this.#reader.isOpen ? [] : [this.#file];
+    return this.#reader.isOpen ? [this.#file] : [];
   }
 
   get openFiles(): readonly StreamFile[] {
@@ -56,25 +61,22 @@ export class TtyIo implements ChildIo {
   }
 
   start(sink: IoSink): void {
-    const onChunk = (chunk: Uint8Array) => {
-      sink.output("pty", chunk);
-      // Output, an echo most of all, is a sign that the terminal takes input again.
-      this.stdin.retry();
-    };
-    this.#reader = new FdReader(this.#master, openMaster, this.#buffer, onChunk, () => sink.ended("pty"));
-    this.#reader.start();
+    this.#sink = sink;
   }
 
-  poll(): void {}
+  poll(): void {
+    this.#reader.start();
+    if (this.#paused) this.#reader.pause();
+  }
 
   pause(): void {
     this.#paused = true;
-    this.#reader?.pause();
+    this.#reader.pause();
   }
 
   resume(): void {
     this.#paused = false;
-    this.#reader?.resume();
+    this.#reader.resume();
     if (this.#childIsGone) this.#letGo();
   }
 
@@ -92,13 +94,12 @@ export class TtyIo implements ChildIo {
   release(): void {
     this.stdin.destroy();
     this.#closeSlave();
-    if (this.#reader) this.#reader.destroy();
-    else closeSync(this.#master);
+    this.#reader.destroy();
   }
 
   /** Reads the tail, then gives up the slave: the stream ends now, or when the last other holder is gone. */
   #letGo(): void {
-    if (this.#slave === undefined || !this.#reader) return;
+    if (this.#slave === undefined) return;
     this.#reader.drain(4 * READ_BYTES);
     this.#closeSlave();
     if (this.#reader.drain(4 * READ_BYTES)) this.#reader.destroy();
