@@ -25,10 +25,19 @@ export interface GuardedProcess {
   readonly isReserved?: boolean;
 }
 
+/** What a guard is made of; the defaults are right for every Linux. */
+export interface GuardOptions {
+  /** Runs the script. Default `/bin/sh`. */
+  readonly shell?: string;
+  /** Where its table may lie: see `GuardTable`. */
+  readonly folders?: readonly string[];
+}
+
 /** The guard of one supervisor. It is started with the first process, and again when somebody ended it. */
 export class Guard {
   readonly #onError: (error: unknown) => void;
   readonly #shell: string;
+  readonly #folders: readonly string[] | undefined;
   /** Whom it is to end. */
   readonly #guarded = new Set<number>();
   /** Of those, the ones that are ours only through others. */
@@ -43,7 +52,7 @@ export class Guard {
   #isClosed = false;
 
   /** Tells `onError` once when there can be no guard; the processes run all the same. Throws UNSUPPORTED outside Linux. */
-  constructor(onError: (error: unknown) => void, shell = "/bin/sh") {
+  constructor(onError: (error: unknown) => void, { shell = "/bin/sh", folders }: GuardOptions = {}) {
     if (!hasProc()) {
       throw new ExecwireError("UNSUPPORTED", `onSupervisorDeath "kill" needs Linux and its /proc`, {
         data: { what: "onSupervisorDeath" },
@@ -51,6 +60,7 @@ export class Guard {
     }
     this.#onError = onError;
     this.#shell = shell;
+    this.#folders = folders;
   }
 
   /** Its pid. It is a child of this program, but none of those that are supervised. */
@@ -93,7 +103,7 @@ export class Guard {
   /** Whether it could be written that this process is to be ended. */
   #record(pid: number, startTime?: number): boolean {
     return this.#try(() => {
-      this.#table ??= new GuardTable();
+      this.#table ??= new GuardTable(this.#folders);
       this.#table.record(pid, startTime);
       if (!this.#process) this.#start(this.#table);
     });

@@ -22,7 +22,7 @@ describe("a subreaper", () => {
 
   it("ends a daemon that left session, parents and descriptors with the tree of its process, and that of the next one", async () => {
     const ended = { before: [true, true], signal: "SIGTERM", after: [false, false] };
-    expect(await runScript("daemon")).toEqual([ended, ended, ended, ended]);
+    expect(await runScript("daemon")).toEqual([ended, ended, ended, ended, ended, ended]);
   });
 
   it("spares who is being started, and what a process has left behind at its end, when the tree of another is killed", async () => {

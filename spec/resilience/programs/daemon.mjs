@@ -1,8 +1,10 @@
-// Terminates the trees of processes, one after another, whose daemons left session, parents and all of their descriptors.
+// Terminates the trees of processes, one right after another, whose daemons left session, parents and all of their descriptors.
+import { readFileSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
 import { firstValueFrom, take, toArray } from "rxjs";
 import { createSupervisor, lines } from "../../../dist/lib/index.js";
 
-const ROUNDS = 4;
+const ROUNDS = 6;
 const supervisor = createSupervisor({ subreaper: true, spawner: "posix" });
 // setsid and a second fork: nothing leads from the daemon to its origin any more.
 const daemon = "echo $$; exec sleep 300 <&- >&- 2>&-";
@@ -15,24 +17,37 @@ console.log(JSON.stringify(rounds));
 
 async function endTree() {
   const shell = await supervisor.start({ argv: ["sh", "-c", script], env: { PATH: "/usr/bin:/bin" } });
-  const pids = await firstValueFrom(lines(shell).pipe(take(2), toArray()));
-  const before = pids.map(({ text }) => isAlive(Number(text)));
+  const told = await firstValueFrom(lines(shell).pipe(take(2), toArray()));
+  const pids = told.map(({ text }) => Number(text));
+  const before = pids.map(isAlive);
   await shell.terminate({ scope: "tree" });
   const exit = await firstValueFrom(shell.exit$);
-  await firstValueFrom(shell.closed$);
-  for (let attempt = 0; attempt < 100 && pids.some(({ text }) => isAlive(Number(text))); attempt += 1) {
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  const after = pids.map(({ text }) => isAlive(Number(text)));
-  for (const { text } of pids) if (isAlive(Number(text))) process.kill(Number(text), "SIGKILL");
+  await until(() => !pids.some(isAlive));
+  // The pid of the shell is given up, and the next process begins later as start times count; the zombie of the daemon is still there.
+  await until(() => stateOf(shell.info.pid) === undefined);
+  const released = uptime();
+  await until(() => uptime() > released + 0.05);
+  const after = pids.map(isAlive);
+  for (const pid of pids) if (isAlive(pid)) process.kill(pid, "SIGKILL");
   return { before, signal: exit.signal, after };
 }
 
+async function until(isSo) {
+  for (let attempt = 0; attempt < 500 && !isSo(); attempt += 1) await pause(5);
+}
+
+function uptime() {
+  return Number.parseFloat(readFileSync("/proc/uptime", "latin1"));
+}
+
 function isAlive(pid) {
+  return !["Z", undefined].includes(stateOf(pid));
+}
+
+function stateOf(pid) {
   try {
-    process.kill(pid, 0);
-    return true;
+    return /\) (\S)/.exec(readFileSync(`/proc/${pid}/stat`, "latin1"))?.[1];
   } catch {
-    return false;
+    return undefined;
   }
 }

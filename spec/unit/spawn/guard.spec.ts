@@ -1,12 +1,21 @@
 // The guard: whom its shell script kills and whom it spares, in each shell that is there; and how its owner takes its loss.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createInterface } from "node:readline";
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { ExecwireError } from "../../../lib/errors.ts";
 import { createSupervisor } from "../../../lib/local/supervisor.ts";
-import { Guard } from "../../../lib/spawn/guard.ts";
+import { Guard, type GuardOptions } from "../../../lib/spawn/guard.ts";
 import { GUARD_SCRIPT } from "../../../lib/spawn/guard-script.ts";
 import { readLink, readProcess } from "../../../lib/spawn/proc.ts";
 import { sh } from "../../support/programs.ts";
@@ -141,9 +150,9 @@ describe.each(SHELLS)("the guard's script in %s", (...shell) => {
 describe("a guard", () => {
   const guards: Guard[] = [];
   const reports: unknown[] = [];
-  const make = (shell?: string) => {
+  const make = (options?: GuardOptions) => {
     reports.length = 0;
-    const guard = new Guard((error) => reports.push(error), shell);
+    const guard = new Guard((error) => reports.push(error), options);
     guards.push(guard);
     return guard;
   };
@@ -173,7 +182,7 @@ describe("a guard", () => {
     ["is not there", "/no/such/shell", /ENOENT/],
     ["is none", "/bin/false", /exit code 1/],
   ])("whose shell %s is reported once, however many processes want it", async (_how, shell, message) => {
-    const guard = make(shell);
+    const guard = make({ shell });
     const [pid] = await lead(["sleep", "300"], 0);
     guard.add(pid);
     await reported();
@@ -202,6 +211,23 @@ describe("a guard", () => {
     expect(await settled(rows, (text) => text.startsWith(recordOf(pid)))).toContain(`end`);
     guard.forget(pid);
     expect(rows().startsWith(ERASED)).toBe(true);
+  });
+
+  it("whose table has no place is reported once, and comes when there is one", async () => {
+    const folder = at("not-there-yet");
+    const guard = make({ folders: [folder] });
+    const [pid] = await lead(["sleep", "300"], 0);
+    guard.add(pid);
+    await reported();
+    expect([guard.pid, reports]).toEqual([undefined, [expect.objectContaining({ code: "SPAWN_FAILED" })]]);
+    mkdirSync(folder);
+    expect(
+      await settled(
+        () => guard.pid,
+        (own) => own !== undefined,
+      ),
+    ).toBeGreaterThan(0);
+    expect(reports).toHaveLength(1);
   });
 
   it("that somebody ended comes again by itself while there is anybody to guard", async () => {
