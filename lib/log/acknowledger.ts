@@ -26,7 +26,9 @@ export interface AcknowledgerOptions {
 /** Acknowledges for one subscription after the other. */
 export class Acknowledger {
   readonly #options: AcknowledgerOptions;
-  #offset = 0;
+  /** What this subscription was told. */
+  #acked: Position = { seq: 0, offset: 0 };
+  #furthest: Seq = 0;
   #at = 0;
   #timer: Cancel | undefined;
 
@@ -34,10 +36,14 @@ export class Acknowledger {
     this.#options = options;
   }
 
-  /** A subscription began that knows of everything up to `offset`. */
-  begin(offset: number): void {
-    this.#offset = offset;
-    this.#at = this.#options.clock.now();
+  /** The last seq that was ever said to be read: no source knows of more. */
+  get furthest(): Seq {
+    return this.#furthest;
+  }
+
+  /** A subscription began that was told of everything up to `position`. */
+  begin(position: Position): void {
+    this.#said(position);
   }
 
   /** A reader moved, or showed that it is alive. */
@@ -46,17 +52,22 @@ export class Acknowledger {
     const { clock, windowBytes, position, ack } = this.#options;
     const reader = position();
     if (!reader) return;
-    const { seq, offset } = reader;
-    const at = clock.now();
-    if (offset === this.#offset && at - this.#at < ALIVE_MS) return;
-    if (offset !== this.#offset && offset - this.#offset < windowBytes / 4) {
+    // A reader that came later may stand further back: what was acknowledged stays so.
+    const hasMoved = reader.seq > this.#acked.seq && reader.offset !== this.#acked.offset;
+    if (!hasMoved && clock.now() - this.#at < ALIVE_MS) return;
+    if (hasMoved && reader.offset - this.#acked.offset < windowBytes / 4) {
       this.#timer ??= clock.after(ACK_MS, () => this.acknowledge(true), { background: true });
       if (!isDue) return;
     }
     this.#timer?.();
     this.#timer = undefined;
-    this.#offset = offset;
-    this.#at = at;
-    ack(seq);
+    this.#said(hasMoved ? reader : this.#acked);
+    ack(this.#acked.seq);
+  }
+
+  #said(position: Position): void {
+    this.#acked = position;
+    this.#furthest = Math.max(this.#furthest, position.seq);
+    this.#at = this.#options.clock.now();
   }
 }

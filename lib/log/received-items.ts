@@ -51,6 +51,12 @@ export class ReceivedItems {
     return count > 0;
   }
 
+  /** Output bytes here that follow `seq`; 0 when it was not received yet. */
+  bytesAfter(seq: Seq): number {
+    const newest = this.#items.at(-1);
+    return newest && seq <= lastSeqOf(newest.delivery) ? this.#offset - this.offsetAt(seq) : 0;
+  }
+
   /** Output bytes up to the item that covers `seq`; where there is none, those before the oldest. */
   offsetAt(seq: Seq): number {
     return this.find(seq)?.offset ?? this.#evictedOffset;

@@ -4,7 +4,10 @@ import type { Clock } from "../clock.ts";
 
 /** Where the events come from. */
 export interface ReplicaSource {
-  /** Send what follows `afterSeq`, from now on; answered by a call of `began`. Replaces an earlier one. Read is up to `acked`. */
+  /**
+   * Send what follows `afterSeq`, from now on; answered by a call of `began`. Replaces an earlier one, whose answer is out of
+   * date from here on and not told. Read is up to `acked`.
+   */
   subscribe(afterSeq: Seq, delivery: DeliveryMode, acked: Seq): void;
   /** Send nothing any more. */
   unsubscribe(): void;

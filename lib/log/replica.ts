@@ -7,8 +7,8 @@
 // 3. A reader that begins at the beginning, after this has let go of it, may still find it at the source: the answer is `loading`
 //    and the replica begins anew. For a reader in the middle what was let go of is a gap: fetching it again for each slow
 //    reader of a fast process would move more than it saves.
-// 4. Nothing that a hold has not read is evicted: the source sends no more than a window ahead of the acknowledgement. When it
-//    does, it has taken the reader for gone, and the hold is over here as well.
+// 4. Nothing that a hold has not read is evicted: the source sends no more once it is a window ahead of the acknowledgement.
+//    When it does, it has taken the slowest reader for gone, and that hold is over here as well.
 import type { Delivery, DeliveryMode, ExitedEvent, GapNotice, ProcessEvent, Seq } from "../../protocol/index.ts";
 import { limits } from "../../protocol/index.ts";
 import { systemClock } from "../clock.ts";
@@ -143,7 +143,7 @@ export class Replica implements LogView {
   /** The source sends from the beginning already. */
   follow(): void {
     this.#state = "live";
-    this.#acks.begin(0);
+    this.#acks.begin({ seq: 0, offset: 0 });
   }
 
   /** Asks for what follows the head; also after a reconnect. */
@@ -156,7 +156,9 @@ export class Replica implements LogView {
   /** The source answered: what comes from here on belongs to the last subscription. */
   began(): void {
     if (this.#state === "asked") this.#state = "live";
-    this.#acks.begin(this.#items.offsetAt(this.#askedWith));
+    this.#acks.begin({ seq: this.#askedWith, offset: this.#items.offsetAt(this.#askedWith) });
+    // What was read since it was asked: the source may wait for just that.
+    this.#acks.acknowledge();
   }
 
   /** The exit is known before it is this reader's turn to read it. */
@@ -173,6 +175,7 @@ export class Replica implements LogView {
     const lastSeq = lastSeqOf(delivery);
     if (lastSeq <= this.#head) return true;
     if (firstSeq !== this.#head + 1) return false;
+    this.#endHoldsOfTheGone();
     this.#head = lastSeq;
     if (delivery.type === "gap") this.#offsetsAreTotal &&= delivery.bytes !== undefined;
     if (delivery.type === "exited") this.#exited = delivery;
@@ -218,12 +221,14 @@ export class Replica implements LogView {
     this.#state = "idle";
   }
 
+  /** Invariant 4; the source sent this much before what comes now, and knew no later acknowledgement than we do. */
+  #endHoldsOfTheGone(): void {
+    const { furthest } = this.#acks;
+    if (this.#holds.size === 0 || this.#items.bytesAfter(furthest) < this.#windowBytes) return;
+    for (const position of this.#holds) if (position() <= furthest) this.#holds.delete(position);
+  }
+
   #evict(): void {
-    // More than a window ahead of a reader: the source has taken it for gone, and so must we.
-    while (this.#holds.size > 0 && this.#items.bytes > this.#maxBytes + this.#windowBytes) {
-      const floor = this.#floor();
-      for (const position of this.#holds) if (position() === floor) this.#holds.delete(position);
-    }
     if (this.#items.evict(this.#maxBytes, this.#maxEvents, this.#floor())) this.#hasEvicted = true;
   }
 

@@ -12,6 +12,7 @@ import {
   limits,
   type RequestMessage,
 } from "../../protocol/index.ts";
+import { runs } from "../support/fuzz.ts";
 
 const fromHex = (text: string) => Buffer.from(text.replace(/\s/g, ""), "hex");
 
@@ -75,7 +76,7 @@ describe("a hostile frame", () => {
       fc.property(fc.uint8Array({ maxLength: 200 }), (frame) => {
         outcomeOf(frame);
       }),
-      { numRuns: 5_000 },
+      runs(5_000),
     );
   });
 
@@ -98,7 +99,7 @@ describe("a hostile frame", () => {
           outcomeOf(frame);
         },
       ),
-      { numRuns: 5_000 },
+      runs(5_000),
     );
   });
 

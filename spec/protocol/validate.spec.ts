@@ -2,6 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import { checkInteger, checkSize, checkSpec, checkWriteId, limits } from "../../protocol/index.ts";
+import { runs } from "../support/fuzz.ts";
 
 const OK = { argv: ["true"] };
 
@@ -117,7 +118,7 @@ describe("a process spec", () => {
         const found = checkSpec(spec);
         if (found) expect(found).toEqual({ field: expect.any(String), message: expect.any(String) });
       }),
-      { numRuns: 2000 },
+      runs(2000),
     );
   });
 

@@ -7,6 +7,7 @@ import fc from "fast-check";
 import type { RemoteBackend } from "../../lib/client/remote-backend.ts";
 import { openWebSocket } from "../../lib/transport/websocket-client.ts";
 import { encode, SUBPROTOCOL } from "../../protocol/index.ts";
+import { runs } from "../support/fuzz.ts";
 import { end, printed } from "../support/outcome.ts";
 import { TOKEN, WireHost } from "../support/wire-host.ts";
 import { WirePeer } from "../support/wire-peer.ts";
@@ -48,7 +49,7 @@ describe("a server that is sent nonsense", () => {
         stranger.sendBytes(frame);
         codes.add((await stranger.closed).code);
       }),
-      { numRuns: 100 },
+      runs(100),
     );
     expect([...codes]).toEqual([4400]);
     await othersGoOn();
@@ -83,7 +84,7 @@ describe("a server that is sent nonsense", () => {
         );
         expect(await stranger.reply(id)).toMatchObject({ id });
       }),
-      { numRuns: 300 },
+      runs(300),
     );
     stranger.transport.terminate();
     expect((await host.supervisor.list()).length).toBe(before.length);

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import { backoff } from "../../../lib/client/backoff.ts";
+import { runs } from "../../support/fuzz.ts";
 
 function take(count: number, pauses: Iterator<number>): number[] {
   return Array.from({ length: count }, () => pauses.next().value as number);
@@ -46,6 +47,7 @@ describe("the pauses between attempts", () => {
         expect(Math.max(...pauses)).toBeLessThanOrEqual(last);
         expect(pauses.at(-1)).toBeGreaterThanOrEqual(last / 2);
       }),
+      runs(100),
     );
   });
 });

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import { checkJson } from "../../../lib/codex/check-json.ts";
+import { runs } from "../../support/fuzz.ts";
 
 const WIDE = { maxValues: Number.MAX_SAFE_INTEGER, maxDepth: Number.MAX_SAFE_INTEGER };
 
@@ -31,7 +32,7 @@ describe("the values of a message", () => {
           `JSON-RPC message exceeds the limit of ${values - 1} JSON values`,
         );
       }),
-      { numRuns: 500 },
+      runs(500),
     );
   });
 
@@ -52,7 +53,7 @@ describe("the values of a message", () => {
           expect(() => checkJson(source, { ...WIDE, maxDepth: depth - 1 })).toThrow("recursion limit exceeded");
         }
       }),
-      { numRuns: 500 },
+      runs(500),
     );
   });
 });
@@ -83,7 +84,10 @@ describe("the keys of an object", () => {
   });
 
   it("are never found twice in what JSON.stringify makes", () => {
-    fc.assert(fc.property(anyJson, (json) => void checkJson(toSource(json), WIDE)));
+    fc.assert(
+      fc.property(anyJson, (json) => void checkJson(toSource(json), WIDE)),
+      runs(100),
+    );
   });
 });
 
@@ -112,7 +116,7 @@ describe("text", () => {
           if (isJson) expect((error as Error).message).toMatch(/duplicate|surrogate/);
         }
       }),
-      { numRuns: 2000 },
+      runs(2000),
     );
   });
 });

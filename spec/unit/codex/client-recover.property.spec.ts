@@ -5,6 +5,7 @@ import fc from "fast-check";
 import type { RawEvent, ReadReply } from "../../../lib/codex/client/answers.ts";
 import { recover } from "../../../lib/codex/client/recover.ts";
 import { ReorderWindow } from "../../../lib/codex/client/reorder-window.ts";
+import { runs } from "../../support/fuzz.ts";
 
 /** A life of a process: where its exit lies, whether it is over, what the server still keeps, what the client has. */
 const lives = fc
@@ -72,7 +73,7 @@ describe("recovered events", () => {
         const found = new Set(recovered.flatMap((event) => (event.type === "output" ? [event.seq] : [])));
         expect(there.filter((event) => !found.has(event.seq))).toEqual([]);
       }),
-      { numRuns: 2_000 },
+      runs(2_000),
     );
   });
 

@@ -18,6 +18,7 @@ import {
   u64,
   withDefault,
 } from "../../../lib/codex/decode.ts";
+import { runs } from "../../support/fuzz.ts";
 
 /** What is said about a value. */
 function refusalOf(field: Field<unknown>, value: unknown): string {
@@ -118,6 +119,7 @@ describe("base64", () => {
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
         expect(Buffer.compare(base64.decode(Buffer.from(bytes).toString("base64")), bytes)).toBe(0);
       }),
+      runs(100),
     );
   });
 
@@ -167,7 +169,7 @@ describe("base64", () => {
           expect(decodeBase64(text).toString("base64")).toBe(text);
         }
       }),
-      { numRuns: 2000 },
+      runs(2000),
     );
   });
 });

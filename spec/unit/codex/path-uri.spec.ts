@@ -3,6 +3,7 @@ import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import { CodexError } from "../../../lib/codex/codex-error.ts";
 import { nativePath, parsePathUri, pathUri, toPathUri } from "../../../lib/codex/path-uri.ts";
+import { runs } from "../../support/fuzz.ts";
 
 /** The path of a URI, or the code and the words of its refusal. */
 function pathOf(text: string): string {
@@ -91,7 +92,7 @@ const isWindows = process.platform === "win32";
         const path = `/${names.join("/")}`;
         expect(pathOf(toPathUri(path))).toBe(path);
       }),
-      { numRuns: 1000 },
+      runs(1000),
     );
   });
 });

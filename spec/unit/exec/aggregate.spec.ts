@@ -3,6 +3,7 @@ import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import { aggregate, keptBytes, shorten } from "../../../lib/exec/aggregate.ts";
 import { concat, type Excerpt, HeadTail } from "../../../lib/exec/head-tail.ts";
+import { runs } from "../../support/fuzz.ts";
 
 const CAP = 1024 * 1024;
 const EMPTY = new Uint8Array();
@@ -54,6 +55,7 @@ describe("the aggregate of stdout and stderr", () => {
         expect(out).toBeGreaterThanOrEqual(Math.min(keptBytes(stdout), Math.floor(cap / 3)));
         expect(err).toBeGreaterThanOrEqual(Math.min(keptBytes(stderr), cap - Math.floor(cap / 3)));
       }),
+      runs(100),
     );
   });
 
@@ -71,6 +73,7 @@ describe("the aggregate of stdout and stderr", () => {
           expect(tail.length).toBeLessThanOrEqual(excerpt.tail.length);
         }
       }),
+      runs(100),
     );
   });
 });

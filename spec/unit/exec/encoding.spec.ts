@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { CapturedOutput } from "../../../lib/exec/captured-output.ts";
 import { encodingOf } from "../../../lib/exec/encoding.ts";
 import { HeadTail } from "../../../lib/exec/head-tail.ts";
+import { runs } from "../../support/fuzz.ts";
 
 async function captured(bytes: Uint8Array, cap = 1024 * 1024): Promise<CapturedOutput> {
   const kept = new HeadTail(cap);
@@ -30,6 +31,7 @@ describe("what a program printed", () => {
         fc.pre(!text.startsWith("\uFEFF"));
         expect((await captured(Buffer.from(text))).text).toBe(text);
       }),
+      runs(100),
     );
   });
 

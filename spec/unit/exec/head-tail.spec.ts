@@ -2,6 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import { type Excerpt, HeadTail } from "../../../lib/exec/head-tail.ts";
+import { runs } from "../../support/fuzz.ts";
 
 const chunks = fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 30 });
 const caps = fc.integer({ min: 0, max: 60 });
@@ -22,6 +23,7 @@ describe("the head and tail of a stream", () => {
         const { head, tail, omittedBytes } = keep(whole.length, pushed).excerpt();
         expect([Buffer.concat([head, tail]), omittedBytes]).toEqual([whole, 0]);
       }),
+      runs(100),
     );
   });
 
@@ -39,6 +41,7 @@ describe("the head and tail of a stream", () => {
         });
         expect(kept.totalBytes).toBe(whole.length);
       }),
+      runs(100),
     );
   });
 
@@ -47,6 +50,7 @@ describe("the head and tail of a stream", () => {
       fc.property(chunks, caps, (pushed, cap) => {
         expect(plain(keep(cap, pushed).excerpt())).toEqual(plain(keep(cap, [Buffer.concat(pushed)]).excerpt()));
       }),
+      runs(100),
     );
   });
 

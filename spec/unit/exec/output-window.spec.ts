@@ -2,6 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import { OutputWindow, type Partials } from "../../../lib/exec/output-window.ts";
+import { runs } from "../../support/fuzz.ts";
 
 const encode = (text: string) => new TextEncoder().encode(text);
 const bytesOf = (...texts: string[]) => texts.reduce((sum, text) => sum + encode(text).length, 0);
@@ -131,7 +132,7 @@ describe("an output window", () => {
         expect(shown + omitted).toBe(bytesOf(stdout, stderr) + lost);
       },
     );
-    fc.assert(property, { numRuns: 500 });
+    fc.assert(property, runs(500));
   });
 
   it("shows the same text as a decoder of the whole when nothing is left out, however it is cut into chunks", () => {
@@ -145,6 +146,6 @@ describe("an output window", () => {
       window.add("stdout", bytes.subarray(at));
       expect(window.finish(true).head).toBe(new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes));
     });
-    fc.assert(property, { numRuns: 500 });
+    fc.assert(property, runs(500));
   });
 });

@@ -3,6 +3,7 @@ import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import { OutputMerger } from "../../../lib/local/output-merger.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
+import { runs } from "../../support/fuzz.ts";
 
 const OPTIONS = { mergeWindowMs: 1, unfollowedMergeWindowMs: 100, mergeBelowBytes: 8, chunkBytes: 10 };
 type Stream = "stdout" | "stderr";
@@ -128,6 +129,7 @@ describe("an output merger", () => {
         merging.merger.endWindow();
         expect(perByte(merging.appended)).toBe(printed);
       }),
+      runs(100),
     );
   });
 });

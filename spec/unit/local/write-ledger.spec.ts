@@ -2,6 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import { WriteLedger } from "../../../lib/local/write-ledger.ts";
+import { runs } from "../../support/fuzz.ts";
 
 const chunk = (text: string) => Buffer.from(text);
 
@@ -34,6 +35,7 @@ describe("a write ledger", () => {
         const answers = writes.map(([id, text]) => submit(ledger, id, text));
         expect(answers).toEqual(writes.map(([id, text]) => submitToModel(list, capacity, id, text)));
       }),
+      runs(100),
     );
   });
 

@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { MemoryBudget } from "../../../lib/log/memory-budget.ts";
 import { ReplayLog } from "../../../lib/log/replay-log.ts";
 import type { ProcessEvent } from "../../../protocol/index.ts";
+import { runs } from "../../support/fuzz.ts";
 import { CheckedReader, exitOf, LogModel } from "./log-model.ts";
 
 const bounds = fc.record({
@@ -139,7 +140,7 @@ describe("a replay log", () => {
         for (const step of steps) world.run(step);
         world.finish();
       }),
-      { numRuns: 500 },
+      runs(500),
     );
   });
 });

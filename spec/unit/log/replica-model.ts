@@ -46,8 +46,8 @@ class ServedSubscription {
   }
 }
 
-/** A frame on its way to the replica; `began` is the answer to a subscription. */
-type Frame = "began" | ProcessEvent | GapNotice;
+/** A frame on its way to the replica; `began` is the answer to a subscription, and says which. */
+type Frame = { readonly type: "began"; readonly round: number } | ProcessEvent | GapNotice;
 
 /** The line between a replica and its log: what is on it is lost when it is cut. */
 export class Line {
@@ -57,14 +57,22 @@ export class Line {
   #requests: (() => void)[] = [];
   #frames: Frame[] = [];
   #subscription: ServedSubscription | undefined;
+  #round = 0;
   up = true;
 
   constructor(log: ReplayLog, options: ReplicaOptions & { readonly windowBytes: number }) {
     this.#log = log;
     this.#windowBytes = options.windowBytes;
     const source: ReplicaSource = {
-      subscribe: (afterSeq, delivery, acked) => this.#request(() => this.#serve(afterSeq, delivery, acked)),
-      unsubscribe: () => this.#request(() => this.#end()),
+      subscribe: (afterSeq, delivery, acked) => {
+        this.#round += 1;
+        const round = this.#round;
+        this.#request(() => this.#serve(afterSeq, delivery, acked, round));
+      },
+      unsubscribe: () => {
+        this.#round += 1;
+        this.#request(() => this.#end());
+      },
       ack: (seq) => this.#request(() => this.#subscription?.ack(seq)),
     };
     this.replica = new Replica(source, options);
@@ -92,7 +100,7 @@ export class Line {
       const next = this.#subscription?.next();
       if (next) this.#frames.push(next);
       const frame = this.#frames.shift();
-      if (frame === "began") this.replica.began();
+      if (frame?.type === "began") this.#began(frame.round);
       else if (frame) expect(this.replica.accept(frame)).toBe(true);
       if (!request && !frame) return moved;
       moved = true;
@@ -104,10 +112,15 @@ export class Line {
     if (this.up) this.#requests.push(act);
   }
 
-  #serve(afterSeq: Seq, delivery: DeliveryMode, acked: Seq): void {
+  #serve(afterSeq: Seq, delivery: DeliveryMode, acked: Seq, round: number): void {
     this.#end();
     this.#subscription = new ServedSubscription(this.#log, afterSeq, acked, delivery, this.#windowBytes);
-    this.#frames.push("began");
+    this.#frames.push({ type: "began", round });
+  }
+
+  /** The answer to an earlier subscription is out of date. */
+  #began(round: number): void {
+    if (round === this.#round) this.replica.began();
   }
 
   #end(): void {
@@ -122,14 +135,17 @@ export class ReplicaReader {
   readonly #cursor: Cursor;
   readonly #hold: Hold | undefined;
   readonly #stop: () => void;
+  readonly #begin: Seq;
   position: Seq;
-  /** Seqs that were announced as lost. */
+  /** Seqs that were announced as lost, and those of them that came after the first event. */
   lost = 0;
+  lostLater = 0;
   open = true;
 
   constructor(replica: Replica, printed: readonly ProcessEvent[], afterSeq: Seq, lossless: boolean) {
     this.#printed = printed;
     this.#cursor = new Cursor(replica, afterSeq);
+    this.#begin = afterSeq;
     this.position = afterSeq;
     this.#hold = lossless ? replica.hold(() => this.#cursor.afterSeq) : undefined;
     this.#stop = replica.onAppend(() => undefined);
@@ -164,6 +180,7 @@ export class ReplicaReader {
       expect(lost.length).toBe(lastSeq - firstSeq + 1);
       expect(lost.filter(({ type }) => type === "exited" || type === "closed")).toEqual([]);
       if (bytes !== undefined) expect(bytes).toBe(lost.reduce((sum, event) => sum + sizeOf(event), 0));
+      if (this.position > this.#begin) this.lostLater += lost.length;
       this.position = lastSeq;
       this.lost += lost.length;
       return;

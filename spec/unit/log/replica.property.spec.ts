@@ -4,6 +4,7 @@ import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import { ReplayLog } from "../../../lib/log/replay-log.ts";
 import type { ProcessEvent } from "../../../protocol/index.ts";
+import { runs } from "../../support/fuzz.ts";
 import { exitOf } from "./log-model.ts";
 import { Line, ReplicaReader, sizeOf } from "./replica-model.ts";
 
@@ -117,7 +118,7 @@ describe("a replica", () => {
         for (const each of steps) world.run(each);
         world.finish();
       }),
-      { numRuns: 1_000 },
+      runs(1_000),
     );
   });
 
@@ -135,10 +136,11 @@ describe("a replica", () => {
           );
         }
         world.finish();
-        // Whoever came later than the replica keeps may have lost what came before; the first one never.
+        // Whoever came later than the replica keeps may have lost what came before, and nothing once it reads.
         expect(first.lost).toBe(0);
+        expect(world.readers.filter(({ lostLater }) => lostLater > 0)).toEqual([]);
       }),
-      { numRuns: 500 },
+      runs(500),
     );
   });
 });

@@ -147,6 +147,50 @@ describe("a replica", () => {
     expect(replica.firstSeq).toBe(10);
   });
 
+  it("goes on after a cut when its reader has caught up before the source has answered", () => {
+    const { replica, asked } = make({ delivery: "lossless", windowBytes: 20 });
+    let position = 0;
+    const hold = replica.hold(() => position);
+    replica.follow();
+    for (let seq = 1; seq <= 4; seq += 1) replica.accept(event(seq, "12345"));
+    // The line was cut and is there again; the source sends no more before it hears that this was read.
+    replica.subscribe();
+    position = 4;
+    hold.renew();
+    expect(asked).toEqual(["subscribe 4 lossless"]);
+    replica.began();
+    expect(asked).toEqual(["subscribe 4 lossless", "ack 4"]);
+  });
+
+  it("loses nothing for a lossless reader when another one comes that stands further back", () => {
+    const { replica, asked } = make({ delivery: "lossless", retainedBytes: 10, windowBytes: 10 });
+    let position = 0;
+    const hold = replica.hold(() => position);
+    replica.follow();
+    for (const seq of [1, 2]) replica.accept(event(seq, "12345"));
+    position = 2;
+    hold.renew();
+    replica.hold(() => 0);
+    hold.renew();
+    // The last one begins within the window.
+    for (const each of [event(3, "12345"), event(4, "123456789")]) replica.accept(each);
+    // Both are read from where they stand, and what was acknowledged is not taken back.
+    expect([replica.next(0), replica.next(2)]).toEqual([event(1, "12345"), event(3, "12345")]);
+    expect(asked).toEqual(["ack 2"]);
+  });
+
+  it("keeps nothing any more for a reader that the source has taken for gone", () => {
+    const { replica } = make({ delivery: "lossless", retainedBytes: 10, windowBytes: 10 });
+    const positions = [0, 1];
+    const holds = positions.map((_, which) => replica.hold(() => positions[which] as number));
+    replica.follow();
+    for (const seq of [1, 2]) replica.accept(event(seq, "12345"));
+    expect(holds.map(({ isLive }) => isLive)).toEqual([true, true]);
+    replica.accept(event(3, "12345"));
+    expect(holds.map(({ isLive }) => isLive)).toEqual([false, true]);
+    expect(replica.firstSeq).toBe(2);
+  });
+
   it("never holds more than a window of unread output, however often its line is cut", () => {
     const log = new ReplayLog({ retainedBytes: 100_000 });
     const line = new Line(log, { delivery: "lossless", windowBytes: 1_000, retainedBytes: 2_000 });

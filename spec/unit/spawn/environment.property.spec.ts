@@ -3,6 +3,7 @@ import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import { buildEnvironment } from "../../../lib/spawn/environment.ts";
 import type { EnvPolicy, ProcessMetadata } from "../../../protocol/index.ts";
+import { runs } from "../../support/fuzz.ts";
 
 type Variables = Record<string, string>;
 
@@ -109,7 +110,7 @@ describe("the environment of a child", () => {
         const spec = { env, ...(envPolicy && { envPolicy }), ...(who && { metadata: who }) };
         expect(buildEnvironment(spec, own)).toEqual(model(own, env, envPolicy, who));
       }),
-      { numRuns: 1000 },
+      runs(1000),
     );
   });
 
@@ -120,6 +121,7 @@ describe("the environment of a child", () => {
         buildEnvironment({ env, envPolicy, metadata: {} }, own);
         expect([own, env, envPolicy]).toEqual(before);
       }),
+      runs(100),
     );
   });
 });

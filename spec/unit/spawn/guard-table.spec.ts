@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { afterEach, describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import { GuardTable } from "../../../lib/spawn/guard-table.ts";
+import { runs } from "../../support/fuzz.ts";
 import { makeScratch } from "../../support/scratch.ts";
 
 const at = makeScratch();
@@ -65,6 +66,7 @@ describe("the table of a guard", () => {
         expect(recordsOf(table).map(Number).sort()).toEqual([...recorded].sort());
         table.close();
       }),
+      runs(100),
     );
   });
 

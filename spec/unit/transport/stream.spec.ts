@@ -4,6 +4,7 @@ import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import { streamTransport } from "../../../lib/transport/stream.ts";
 import type { Transport } from "../../../lib/transport/transport.ts";
+import { runs } from "../../support/fuzz.ts";
 import { nextTurn } from "../../support/next-turn.ts";
 
 const FRAME_BYTES = 1_000;
@@ -74,7 +75,7 @@ describe("a transport over streams", () => {
           expect(told.closed).toEqual({ code: 4404, reason: "ünknown" });
         },
       ),
-      { numRuns: 200 },
+      runs(200),
     );
   });
 

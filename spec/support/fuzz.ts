@@ -1,0 +1,7 @@
+// How often a property is tried. `FUZZ=100 npm test -- property` tries everything a hundred times as often: what a run of the
+// suite meets once in a thousand is then found at leisure.
+
+/** Options for `fc.assert`. */
+export function runs(count: number): { readonly numRuns: number } {
+  return { numRuns: Math.ceil(count * Number(process.env.FUZZ ?? 1)) };
+}
