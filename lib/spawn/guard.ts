@@ -19,8 +19,6 @@ export type OnSupervisorDeath = "kill" | "keep";
 
 /** What there is to say of a process. */
 export interface GuardedProcess {
-  /** It is ours only through these: until one of them is forgotten. */
-  readonly owners?: readonly number[];
   /** Whether its pid stays its own until it is forgotten; otherwise its start time is recorded at once. Default true. */
   readonly isReserved?: boolean;
 }
@@ -40,12 +38,11 @@ export class Guard {
   readonly #folders: readonly string[] | undefined;
   /** Whom it is to end. */
   readonly #guarded = new Set<number>();
-  /** Of those, the ones that are ours only through others. */
-  readonly #owners = new Map<number, readonly number[]>();
   /** Of those, the ones whose rows are to be written once more: without a start time so far, or not to be written just now. */
   readonly #unsettled = new Set<number>();
   #table: GuardTable | undefined;
   #process: ChildProcess | undefined;
+  #aside = <T>(start: () => T): T => start();
   #again: NodeJS.Timeout | undefined;
   #settling: NodeJS.Timeout | undefined;
   #isReported = false;
@@ -68,13 +65,16 @@ export class Guard {
     return this.#process?.pid;
   }
 
+  /** The guard is none of the children of a spawner: that one says how to start it beside them. */
+  startAside(aside: <T>(start: () => T) => T): void {
+    this.#aside = aside;
+  }
+
   /** From now on this process, its session and their descendants do not outlive us. */
-  add(pid: number, { owners = [], isReserved = true }: GuardedProcess = {}): void {
+  add(pid: number, { isReserved = true }: GuardedProcess = {}): void {
     // The kernel ends everybody with the first process of a namespace.
     if (this.#isClosed || process.pid === 1) return;
-    if (!owners.every((owner) => this.#guarded.has(owner))) return;
     this.#guarded.add(pid);
-    if (owners.length > 0) this.#owners.set(pid, owners);
     const isWritten = this.#record(pid, isReserved ? undefined : startTimeOf(pid));
     if (isReserved || !isWritten) this.#settleSoon(pid);
   }
@@ -83,10 +83,7 @@ export class Guard {
   forget(pid: number): void {
     if (!this.#guarded.delete(pid)) return;
     this.#unsettled.delete(pid);
-    this.#owners.delete(pid);
     this.#try(() => this.#table?.erase(pid));
-    // Those live on, and are on their own from here on.
-    for (const [orphan, owners] of this.#owners) if (owners.includes(pid)) this.forget(orphan);
   }
 
   /** Lets everybody go, and the guard. */
@@ -123,12 +120,14 @@ export class Guard {
     clearTimeout(this.#again);
     probeDescriptors();
     // A session of its own, or what ends ours from a terminal ends it too; nothing of ours that it could hold open.
-    const guard = spawn(this.#shell, ["-c", GUARD_SCRIPT, "execwire-guard"], {
-      cwd: "/",
-      env: {},
-      detached: true,
-      stdio: ["pipe", "ignore", "ignore", table.fd],
-    });
+    const guard = this.#aside(() =>
+      spawn(this.#shell, ["-c", GUARD_SCRIPT, "execwire-guard"], {
+        cwd: "/",
+        env: {},
+        detached: true,
+        stdio: ["pipe", "ignore", "ignore", table.fd],
+      }),
+    );
     guard.on("error", (error) => this.#report(error));
     if (guard.pid === undefined) return;
     this.#process = guard;

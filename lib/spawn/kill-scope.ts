@@ -2,8 +2,8 @@
 // leader keeps that number reserved until `release`.
 import type { KillScope, SignalName } from "../../protocol/index.ts";
 import { ExecwireError } from "../errors.ts";
+import type { Marks } from "./marks.ts";
 import type { StreamFile } from "./open-files.ts";
-import type { Orphans } from "./orphans.ts";
 import { type ProcessEntry, readProcess } from "./proc.ts";
 import type { ProcTable } from "./proc-table.ts";
 import { signalNumber } from "./signals.ts";
@@ -11,20 +11,27 @@ import { signalNumber } from "./signals.ts";
 /** A kill is repeated while it finds new members, since they may fork meanwhile; this ends a race that cannot be won. */
 const MAX_ROUNDS = 20;
 
+/** What leads to those whom parents, sessions and descriptors do not lead to. */
+export interface Kin {
+  readonly marks: Marks;
+  /** Orphans become children of this program. */
+  readonly isSubreaper: boolean;
+}
+
 /** Sends signals to a child and what it started. */
 export class Killer {
   readonly #pid: number;
   readonly #io: { readonly files: readonly StreamFile[] };
   readonly #table: ProcTable;
-  readonly #orphans: Orphans | undefined;
+  readonly #kin: Kin | undefined;
   /** Members found earlier, with their start times: once their parent is gone, nothing else leads to them. */
   readonly #remembered = new Map<number, number>();
 
-  constructor(pid: number, io: { readonly files: readonly StreamFile[] }, table: ProcTable, orphans?: Orphans) {
+  constructor(pid: number, io: { readonly files: readonly StreamFile[] }, table: ProcTable, kin?: Kin) {
     this.#pid = pid;
     this.#io = io;
     this.#table = table;
-    this.#orphans = orphans;
+    this.#kin = kin;
   }
 
   /**
@@ -100,7 +107,8 @@ export class Killer {
     if (scope === "session") return inSession;
     const holders = new Set(this.#table.holdersOf(this.#io.files, this.#pid));
     const holding = alive.filter((entry) => holders.has(entry.pid) && !this.#isAnotherChild(entry));
-    const members = closure([...inSession, ...known, ...holding, ...(this.#orphans?.of(this.#pid) ?? [])], alive);
+    const marked = alive.filter(({ pid }) => this.#kin?.marks.ownerOf(pid) === this.#pid);
+    const members = closure([...inSession, ...known, ...holding, ...marked], alive);
     for (const { pid, startTime } of members) this.#remembered.set(pid, startTime);
     return members;
   }
@@ -110,7 +118,7 @@ export class Killer {
    * descriptors, those of other children among them; one that child_process makes also in the moment after that shows.
    */
   #isAnotherChild({ pid, parent }: ProcessEntry): boolean {
-    return parent === process.pid && pid !== this.#pid && !this.#orphans;
+    return parent === process.pid && pid !== this.#pid && !this.#kin?.isSubreaper;
   }
 }
 

@@ -49,6 +49,8 @@ const F_SETFL = 4;
 const FD_CLOEXEC = 1;
 const TIOCSWINSZ = 0x5414;
 const PR_SET_CHILD_SUBREAPER = 36;
+const RLIMIT_LOCKS = 10;
+const RLIM_INFINITY = 2n ** 64n - 1n;
 const P_ALL = 0;
 const P_PID = 1;
 const WNOHANG = 1;
@@ -59,12 +61,19 @@ const TCSANOW = 0;
 const ECHO_FLAGS = 0o10 | 0o20 | 0o40 | 0o100; // ECHO ECHOE ECHOK ECHONL
 const IUTF8 = 0o40000;
 
+/** Limits of a resource; infinite where there is none. */
+export interface ResourceLimits {
+  readonly soft: number;
+  readonly hard: number;
+}
+
 /** The bound calls. Throws where the C library lacks one; the caller then uses the portable providers. */
 export class Libc {
   readonly #c = bind();
   readonly #attributes = this.#makeAttributes();
   readonly #info = Buffer.alloc(128);
   readonly #ends = new Int32Array(2);
+  readonly #limits = new BigUint64Array(2);
 
   /** pipe2(2): read end and write end, closed on exec. */
   pipe(): readonly [number, number] {
@@ -118,6 +127,19 @@ export class Libc {
   /** prctl(PR_SET_CHILD_SUBREAPER): orphaned descendants become children of this process instead of init's. */
   becomeSubreaper(): void {
     this.#check("prctl", this.#c.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0));
+  }
+
+  /** prlimit(2): how many file locks a process may hold, 0 for this one; undefined when it is gone, or somebody else's. */
+  lockLimits(pid: number): ResourceLimits | undefined {
+    if (this.#c.prlimit?.(pid, RLIMIT_LOCKS, null, this.#limits) !== 0) return undefined;
+    const [soft, hard] = Array.from(this.#limits, (limit) => (limit === RLIM_INFINITY ? Infinity : Number(limit)));
+    return { soft: soft as number, hard: hard as number };
+  }
+
+  /** prlimit(2): sets that, where it is allowed. */
+  limitLocks(pid: number, { soft, hard }: ResourceLimits): void {
+    this.#limits.set([soft, hard].map((limit) => (limit === Infinity ? RLIM_INFINITY : BigInt(limit))));
+    this.#c.prlimit?.(pid, RLIMIT_LOCKS, this.#limits, null);
   }
 
   /** The exit of a child of ours, if it ended. It stays a zombie, so its pid, group and session cannot be reused. */
@@ -213,6 +235,10 @@ function bind() {
     fcntl: f("int fcntl(int fd, int command, int argument)"),
     ioctl: f("int ioctl(int fd, unsigned long request, void *argument)"),
     prctl: f("int prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d)"),
+    // Both have 64 bits: the first in glibc, the second elsewhere.
+    prlimit:
+      optional(() => f("int prlimit64(int pid, int resource, void *set, void *got)")) ??
+      optional(() => f("int prlimit(int pid, int resource, void *set, void *got)")),
     waitid: f("int waitid(int type, int id, void *info, int options)"),
     openpt: f("int posix_openpt(int flags)"),
     grantpt: f("int grantpt(int fd)"),

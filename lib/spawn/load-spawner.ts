@@ -12,7 +12,7 @@ export type SpawnerName = "auto" | "posix" | "portable";
 export interface SpawnerOptions {
   readonly spawner: SpawnerName;
   readonly subreaper: boolean;
-  /** A child of this program that belongs to no process, and is told of orphans that do. */
+  /** A child of this program that belongs to no process. */
   readonly guard?: Guard | undefined;
 }
 

@@ -6,9 +6,10 @@ import type { Child, ExitStatus, Launch, Spawner, TtyLaunch } from "./child.ts";
 import { FileSearch } from "./child-facts.ts";
 import { type ChildIo, READ_BYTES } from "./child-io.ts";
 import type { Guard } from "./guard.ts";
-import { Killer } from "./kill-scope.ts";
+import { Killer, type Kin } from "./kill-scope.ts";
 import type { Libc, SpawnRequest } from "./libc.ts";
-import { type Life, Orphans } from "./orphans.ts";
+import { Marks } from "./marks.ts";
+import { Orphans } from "./orphans.ts";
 import { PipeIo } from "./pipe-io.ts";
 import { ProcTable } from "./proc-table.ts";
 import { Reaper } from "./reaper.ts";
@@ -18,8 +19,8 @@ import { openSlave, TtyIo } from "./tty-io.ts";
 import { lineModes } from "./tty-line.ts";
 import { Turnstile } from "./turnstile.ts";
 
-/** Node has four worker threads for these calls, and koffi refuses more than 256 of them at a time. */
-const SPAWNS_AT_ONCE = 16;
+/** The worker threads that Node has for these calls: a call that waited for one would inherit the mark of another child. */
+const SPAWNS_AT_ONCE = 4;
 
 const GROWN_PIPE_BYTES = 256 * 1024;
 /** An unprivileged user has 16,384 pipe pages in all, after which every new pipe of that user shrinks: take a quarter. */
@@ -41,6 +42,8 @@ interface Plumbing {
 export class PosixSpawner implements Spawner {
   readonly #libc: Libc;
   readonly #reaper: Reaper;
+  readonly #marks: Marks;
+  readonly #kin: Kin;
   readonly #orphans: Orphans | undefined;
   readonly #table = new ProcTable();
   readonly #search = new FileSearch();
@@ -52,7 +55,11 @@ export class PosixSpawner implements Spawner {
     this.#libc = libc;
     this.#reaper = new Reaper(libc);
     // PID 1 gets orphans whether it wants them or not.
-    if (subreaper || process.pid === 1) this.#orphans = new Orphans(libc, this.#reaper, guard);
+    const isSubreaper = subreaper || process.pid === 1;
+    this.#marks = new Marks(libc, isSubreaper);
+    guard?.startAside((start) => this.#marks.aside(start));
+    if (isSubreaper) this.#orphans = new Orphans(libc, this.#reaper, guard);
+    this.#kin = { marks: this.#marks, isSubreaper };
   }
 
   spawn(launch: Launch): Promise<Child> {
@@ -67,21 +74,21 @@ export class PosixSpawner implements Spawner {
   async #spawn(launch: Launch): Promise<Child> {
     const { io, request, theirs } = await this.#plumb(launch);
     const env = Object.entries(launch.env).map(([name, value]) => `${name}=${value}`);
-    const life = this.#orphans?.expectChild();
+    const birth = this.#marks.expect();
+    let pid: number | undefined;
     try {
       const { file, argv, cwd, inheritFds } = launch;
       const { stdin, stdout, stderr } = request;
-      const pid = await this.#libc.spawn({ file, argv, env, cwd, inheritFds, stdin, stdout, stderr });
-      const killer = new Killer(pid, io, this.#table, this.#orphans);
-      const exit = new ReapedExit(pid, life, this.#reaper, this.#orphans);
-      return new SpawnedChild(pid, io, exit, killer, this.#search);
+      pid = await this.#libc.spawn({ file, argv, env, cwd, inheritFds, stdin, stdout, stderr });
     } catch (error) {
-      if (life) this.#orphans?.born(life);
       io.release();
       throw await this.#explain(launch, error);
     } finally {
+      this.#marks.born(birth, pid);
       for (const fd of theirs) closeSync(fd);
     }
+    const killer = new Killer(pid, io, this.#table, this.#kin);
+    return new SpawnedChild(pid, io, new ReapedExit(pid, this.#reaper, this.#marks), killer, this.#search);
   }
 
   async #plumb(launch: Launch): Promise<Plumbing> {
@@ -160,15 +167,13 @@ export class PosixSpawner implements Spawner {
 class ReapedExit implements ExitSource {
   readonly isReserving = true;
   readonly #pid: number;
-  readonly #life: Life | undefined;
   readonly #reaper: Reaper;
-  readonly #orphans: Orphans | undefined;
+  readonly #marks: Marks;
 
-  constructor(pid: number, life: Life | undefined, reaper: Reaper, orphans: Orphans | undefined) {
+  constructor(pid: number, reaper: Reaper, marks: Marks) {
     this.#pid = pid;
-    this.#life = life;
     this.#reaper = reaper;
-    this.#orphans = orphans;
+    this.#marks = marks;
   }
 
   get reserved(): boolean {
@@ -177,7 +182,6 @@ class ReapedExit implements ExitSource {
 
   watch(onExit: (status: ExitStatus) => void): void {
     this.#reaper.watch(this.#pid, onExit);
-    if (this.#life) this.#orphans?.born(this.#life);
   }
 
   check(): void {
@@ -185,7 +189,7 @@ class ReapedExit implements ExitSource {
   }
 
   release(): void {
-    if (this.#life) this.#orphans?.forget(this.#pid, this.#life);
+    this.#marks.forget(this.#pid);
     this.#reaper.reap(this.#pid);
   }
 }

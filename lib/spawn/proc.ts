@@ -4,8 +4,6 @@ import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 
 /** Characters of a command line that are told of; its end says less and less. */
 const COMMAND_CHARS = 256;
-/** What start times count: USER_HZ is 100 on everything that Node runs on. */
-export const TICK_MS = 10;
 /** Forked, and nothing executed since (linux/sched.h). */
 const PF_FORKNOEXEC = 0x40;
 
@@ -77,12 +75,6 @@ export function isNewborn(pid: number): boolean {
   return readLink(`/proc/${pid}/exe`) === readLink("/proc/self/exe");
 }
 
-/** This moment as start times count it. */
-export function clockTicks(): number {
-  // Seconds with two digits, which is a tick.
-  return Math.round((Number.parseFloat(readText("/proc/uptime") ?? "0") * 1000) / TICK_MS);
-}
-
 /** What a process was called with, or, in brackets, its name where it shows none: a kernel thread, one that is gone. */
 export function readCommand(pid: number): string {
   const line = readText(`/proc/${pid}/cmdline`, "utf8")?.replaceAll("\0", " ").trim();
@@ -104,10 +96,12 @@ export function ownChildren(): number[] {
 
 /** The same of another one. */
 export function childrenOf(pid: number | "self"): number[] {
-  return list(`/proc/${pid}/task`).flatMap((thread) => {
-    const children = readText(`/proc/${pid}/task/${thread}/children`)?.trim();
-    return children ? children.split(" ").map(Number) : [];
-  });
+  return list(`/proc/${pid}/task`).flatMap((thread) => childrenOfThread(pid, thread));
+}
+
+/** The same of the first thread of another one, which is all that a program begins with. */
+export function firstChildren(pid: number): number[] {
+  return childrenOfThread(pid, pid);
 }
 
 /** Every pid there is. */
@@ -136,6 +130,11 @@ export function readText(path: string, encoding: BufferEncoding = "latin1"): str
   } catch {
     return undefined;
   }
+}
+
+function childrenOfThread(pid: number | "self", thread: number | string): number[] {
+  const children = readText(`/proc/${pid}/task/${thread}/children`)?.trim();
+  return children ? children.split(" ").map(Number) : [];
 }
 
 function list(path: string): string[] {

@@ -29,11 +29,6 @@ export class Reaper {
     return this.#watched.has(pid) || this.#zombies.has(pid);
   }
 
-  /** The pids of ours that were not reaped yet; each leads the session of the same number. */
-  pids(): number[] {
-    return [...this.#watched.keys(), ...this.#zombies];
-  }
-
   /** Calls back once with the exit of `pid`, possibly at once. */
   watch(pid: number, onExit: (status: ExitStatus) => void): void {
     this.#watched.set(pid, onExit);

@@ -20,9 +20,13 @@ describe("a subreaper", () => {
     expect(await runScript("orphans")).toEqual({ whileRunning: 0, exitCode: 5, afterwards: 0, sawOrphans: true });
   }, 60_000);
 
-  it("ends a daemon that left session, parents and descriptors with the tree of its process, and that of the next one", async () => {
-    const ended = { before: [true, true], signal: "SIGTERM", after: [false, false] };
-    expect(await runScript("daemon")).toEqual([ended, ended, ended, ended, ended, ended]);
+  it("ends a daemon that left session, parents and descriptors with the tree of its process, and no other one", async () => {
+    const round = {
+      before: [true, true, true, true],
+      between: [false, false, true, true],
+      after: [false, false, false, false],
+    };
+    expect(await runScript("daemon")).toEqual(Array.from({ length: 6 }, () => round));
   });
 
   it("spares who is being started, and what a process has left behind at its end, when the tree of another is killed", async () => {

@@ -1,4 +1,5 @@
-// Terminates the trees of processes, one right after another, whose daemons left session, parents and all of their descriptors.
+// Runs two processes at a time whose daemons left session, parents and all of their descriptors; terminates the tree of one and
+// then that of the other, and begins anew at once. Reports who was alive before, between and after.
 import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { firstValueFrom, take, toArray } from "rxjs";
@@ -11,43 +12,40 @@ const daemon = "echo $$; exec sleep 300 <&- >&- 2>&-";
 const script = `(setsid sh -c '(setsid sh -c "${daemon.replaceAll("$", "\\$")}" &)' &); echo $$; exec sleep 300`;
 
 const rounds = [];
-for (let round = 0; round < ROUNDS; round += 1) rounds.push(await endTree());
+for (let round = 0; round < ROUNDS; round += 1) rounds.push(await endBoth());
 await supervisor.close();
 console.log(JSON.stringify(rounds));
 
-async function endTree() {
+async function endBoth() {
+  const first = await startTree();
+  const second = await startTree();
+  const alive = () => [...first.pids, ...second.pids].map(isAlive);
+  const before = alive();
+  await endTree(first);
+  const between = alive();
+  await endTree(second);
+  const after = alive();
+  for (const pid of [...first.pids, ...second.pids]) if (isAlive(pid)) process.kill(pid, "SIGKILL");
+  return { before, between, after };
+}
+
+/** A shell and, in this order or the other, the pids of the shell and its daemon. */
+async function startTree() {
   const shell = await supervisor.start({ argv: ["sh", "-c", script], env: { PATH: "/usr/bin:/bin" } });
   const told = await firstValueFrom(lines(shell).pipe(take(2), toArray()));
-  const pids = told.map(({ text }) => Number(text));
-  const before = pids.map(isAlive);
+  return { shell, pids: told.map(({ text }) => Number(text)) };
+}
+
+async function endTree({ shell, pids }) {
   await shell.terminate({ scope: "tree" });
-  const exit = await firstValueFrom(shell.exit$);
-  await until(() => !pids.some(isAlive));
-  // The pid of the shell is given up, and the next process begins later as start times count; the zombie of the daemon is still there.
-  await until(() => stateOf(shell.info.pid) === undefined);
-  const released = uptime();
-  await until(() => uptime() > released + 0.05);
-  const after = pids.map(isAlive);
-  for (const pid of pids) if (isAlive(pid)) process.kill(pid, "SIGKILL");
-  return { before, signal: exit.signal, after };
-}
-
-async function until(isSo) {
-  for (let attempt = 0; attempt < 500 && !isSo(); attempt += 1) await pause(5);
-}
-
-function uptime() {
-  return Number.parseFloat(readFileSync("/proc/uptime", "latin1"));
+  await firstValueFrom(shell.exit$);
+  for (let attempt = 0; attempt < 500 && pids.some(isAlive); attempt += 1) await pause(5);
 }
 
 function isAlive(pid) {
-  return !["Z", undefined].includes(stateOf(pid));
-}
-
-function stateOf(pid) {
   try {
-    return /\) (\S)/.exec(readFileSync(`/proc/${pid}/stat`, "latin1"))?.[1];
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "latin1"));
   } catch {
-    return undefined;
+    return false;
   }
 }

@@ -1,0 +1,120 @@
+// Whose descendant a process is, by the mark that it inherited: with real processes, and spawns that overtake one another.
+import { openSync } from "node:fs";
+import { afterEach, describe, expect, it } from "@jest/globals";
+import { Libc } from "../../../lib/spawn/libc.ts";
+import { Marks } from "../../../lib/spawn/marks.ts";
+import { childrenOf } from "../../support/system-facts.ts";
+import { settled } from "../../support/system-wait.ts";
+import { allGone, endDetached, findProcesses } from "../../support/trees.ts";
+
+const libc = new Libc();
+const nowhere = openSync("/dev/null", "r+");
+const ours: number[] = [];
+const others: number[] = [];
+let daemons = 0;
+
+async function spawn(script: string): Promise<number> {
+  const [env, descriptors] = [["PATH=/usr/bin:/bin"], { stdin: "/dev/null", stdout: nowhere, stderr: nowhere }];
+  const argv = ["sh", "-c", script];
+  const pid = await libc.spawn({ file: "/bin/sh", argv, env, cwd: "/", inheritFds: [], ...descriptors });
+  ours.push(pid);
+  return pid;
+}
+
+/** Spawns a shell that has made a daemon and ended. */
+async function spawnDaemon(): Promise<{ readonly shell: number; readonly daemon: number }> {
+  daemons += 1;
+  const command = `sleep\x00300.0${process.pid}${daemons}`;
+  const shell = await spawn(`(setsid ${command.replace("\x00", " ")} &)`);
+  await allGone(shell);
+  const [daemon] = await settled(
+    () => findProcesses(command),
+    (found) => found.length === 1,
+  );
+  others.push(daemon as number);
+  return { shell, daemon: daemon as number };
+}
+
+afterEach(async () => {
+  await endDetached(...others.splice(0), ...ours);
+  for (const pid of ours.splice(0)) libc.reap(pid);
+});
+
+describe.each([
+  ["inherited", true],
+  ["given", false],
+])("marks that are %s", (_, isInherited) => {
+  it("tell a child from others until it is forgotten, and leave our own limit as it was", async () => {
+    const before = libc.lockLimits(0);
+    const marks = new Marks(libc, isInherited);
+    const births = [marks.expect(), marks.expect()] as const;
+    const children = [await spawn("exec sleep 300"), await spawn("exec sleep 300")] as const;
+    marks.born(births[0], children[0]);
+    marks.born(births[1], children[1]);
+    expect(libc.lockLimits(0)).toEqual(before);
+    expect([...children, process.pid].map((pid) => marks.ownerOf(pid))).toEqual([...children, undefined]);
+    marks.forget(children[0]);
+    expect(children.map((pid) => marks.ownerOf(pid))).toEqual([undefined, children[1]]);
+  });
+
+  it("reach what a child has started before it is known", async () => {
+    const marks = new Marks(libc, isInherited);
+    const birth = marks.expect();
+    const shell = await spawn("setsid sleep 300 & wait");
+    const [started] = await settled(
+      () => childrenOf(shell),
+      (children) => children.length === 1,
+    );
+    others.push(started as number);
+    marks.born(birth, shell);
+    expect(marks.ownerOf(started as number)).toBe(shell);
+  });
+
+  it("lead to a daemon whose parents are gone, when its maker was marked before", async () => {
+    const marks = new Marks(libc, isInherited);
+    const birth = marks.expect();
+    const { shell, daemon } = await spawnDaemon();
+    marks.born(birth, shell);
+    expect(marks.ownerOf(daemon)).toBe(isInherited ? shell : undefined);
+    marks.forget(shell);
+    expect(marks.ownerOf(daemon)).toBe(undefined);
+  });
+});
+
+describe("inherited marks", () => {
+  it("are nobody's when another child has the same, and never lead to that one", async () => {
+    const marks = new Marks(libc, true);
+    const births = [marks.expect(), marks.expect()] as const;
+    // Both are spawned with the mark of the second.
+    const first = await spawnDaemon();
+    const second = await spawnDaemon();
+    const third = await spawn("exec sleep 300");
+    marks.born(births[1], second.shell);
+    // The first one may have it as well, as long as it is on its way.
+    expect([second.daemon, first.shell, third].map((pid) => marks.ownerOf(pid))).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    marks.born(births[0], first.shell);
+    expect([first.shell, second.shell].map((pid) => marks.ownerOf(pid))).toEqual([first.shell, second.shell]);
+    expect([first.daemon, second.daemon].map((pid) => marks.ownerOf(pid))).toEqual([undefined, undefined]);
+  });
+
+  it("are not had by what is started aside", async () => {
+    const marks = new Marks(libc, true);
+    const birth = marks.expect();
+    const inside = marks.aside(() => libc.lockLimits(0));
+    const shell = await spawn("exec sleep 300");
+    marks.born(birth, shell);
+    expect(inside).toEqual(libc.lockLimits(0));
+    expect(libc.lockLimits(shell)?.soft).toBe(birth.mark);
+  });
+
+  it("are none once a spawn has failed", () => {
+    const before = libc.lockLimits(0);
+    const marks = new Marks(libc, true);
+    marks.born(marks.expect());
+    expect(libc.lockLimits(0)).toEqual(before);
+  });
+});
