@@ -8,10 +8,12 @@ const ACK_MS = 5;
 /** A reader that asks or renews without moving is said to be alive this often; far below the lease of a pause. */
 const ALIVE_MS = 10_000;
 
-/** A place in the log: a seq, and the output bytes up to it. */
+/** A place in the log: a seq, and the output bytes up to it, as far as they are known. */
 export interface Position {
   readonly seq: Seq;
   readonly offset: number;
+  /** Nothing follows. */
+  readonly isEnd: boolean;
 }
 
 /** What an acknowledger works with. */
@@ -26,9 +28,7 @@ export interface AcknowledgerOptions {
 /** Acknowledges for one subscription after the other. */
 export class Acknowledger {
   readonly #options: AcknowledgerOptions;
-  /** What this subscription was told. */
-  #acked: Position = { seq: 0, offset: 0 };
-  #furthest: Seq = 0;
+  #acked: Position = { seq: 0, offset: 0, isEnd: false };
   #at = 0;
   #timer: Cancel | undefined;
 
@@ -36,14 +36,15 @@ export class Acknowledger {
     this.#options = options;
   }
 
-  /** The last seq that was ever said to be read: no source knows of more. */
-  get furthest(): Seq {
-    return this.#furthest;
+  /** What this subscription was told to be read; its source may not have heard of it yet, and knows of no more. */
+  get acked(): Seq {
+    return this.#acked.seq;
   }
 
   /** A subscription began that was told of everything up to `position`. */
   begin(position: Position): void {
-    this.#said(position);
+    this.#acked = position;
+    this.#at = this.#options.clock.now();
   }
 
   /** A reader moved, or showed that it is alive. */
@@ -53,21 +54,15 @@ export class Acknowledger {
     const reader = position();
     if (!reader) return;
     // A reader that came later may stand further back: what was acknowledged stays so.
-    const hasMoved = reader.seq > this.#acked.seq && reader.offset !== this.#acked.offset;
+    const hasMoved = reader.seq > this.#acked.seq;
     if (!hasMoved && clock.now() - this.#at < ALIVE_MS) return;
-    if (hasMoved && reader.offset - this.#acked.offset < windowBytes / 4) {
+    if (hasMoved && !reader.isEnd && reader.offset - this.#acked.offset < windowBytes / 4) {
       this.#timer ??= clock.after(ACK_MS, () => this.acknowledge(true), { background: true });
       if (!isDue) return;
     }
     this.#timer?.();
     this.#timer = undefined;
-    this.#said(hasMoved ? reader : this.#acked);
+    this.begin(hasMoved ? reader : this.#acked);
     ack(this.#acked.seq);
-  }
-
-  #said(position: Position): void {
-    this.#acked = position;
-    this.#furthest = Math.max(this.#furthest, position.seq);
-    this.#at = this.#options.clock.now();
   }
 }

@@ -40,6 +40,8 @@ export class DeliveryIterator implements AsyncIterableIterator<Delivery> {
   }
 
   async #advance(): Promise<IteratorResult<Delivery, undefined>> {
+    // Before the first look: a replica that nobody follows cannot bring back what it has let go of.
+    if (!this.#done) this.#stop ??= this.#view.onAppend(() => this.#wake?.());
     while (!this.#done) {
       const delivery = this.#cursor.next();
       this.#hold?.renew();
@@ -61,7 +63,6 @@ export class DeliveryIterator implements AsyncIterableIterator<Delivery> {
   }
 
   #appended(): Promise<void> {
-    this.#stop ??= this.#view.onAppend(() => this.#wake?.());
     return new Promise((resolve) => {
       this.#wake = resolve;
     });

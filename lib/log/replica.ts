@@ -5,15 +5,16 @@
 // 1. What it holds is consecutive: an event or a gap follows the seq before it; what was seen is dropped, a hole is refused.
 // 2. An event is never invented: it came from the source with its seq.
 // 3. A reader that begins at the beginning, after this has let go of it, may still find it at the source: the answer is `loading`
-//    and the replica begins anew. For a reader in the middle what was let go of is a gap: fetching it again for each slow
-//    reader of a fast process would move more than it saves.
-// 4. Nothing that a hold has not read is evicted: the source sends no more once it is a window ahead of the acknowledgement.
-//    When it does, it has taken the slowest reader for gone, and that hold is over here as well.
+//    and the replica begins anew, unless somebody has yet to read what would be let go of. For a reader in the middle what was
+//    let go of is a gap: fetching it again for each slow reader of a fast process would move more than it saves.
+// 4. Nothing that a hold has not read is evicted. The source has one hold for all of them, at the acknowledgement, and sends no
+//    more once it is a window ahead of that. When it does, it has taken the slowest reader for gone: that hold is over here as
+//    well, and the others are asked for anew.
 import type { Delivery, DeliveryMode, ExitedEvent, GapNotice, ProcessEvent, Seq } from "../../protocol/index.ts";
 import { limits } from "../../protocol/index.ts";
 import { systemClock } from "../clock.ts";
 import type { ExecwireError } from "../errors.ts";
-import { Acknowledger } from "./acknowledger.ts";
+import { Acknowledger, type Position } from "./acknowledger.ts";
 import type { Hold, LogView } from "./log-view.ts";
 import { lastSeqOf, type ReceivedItem, ReceivedItems } from "./received-items.ts";
 import type { ReplicaOptions, ReplicaSource } from "./replica-source.ts";
@@ -30,12 +31,14 @@ export class Replica implements LogView {
   readonly #acks: Acknowledger;
   readonly #wakes = new Set<() => void>();
   readonly #holds = new Set<() => Seq>();
-  #delivery: DeliveryMode;
+  readonly #delivery: DeliveryMode;
+  /** What the source was asked for last, or does as long as it holds nothing for us. */
+  #asked: DeliveryMode;
   #state: ReplicaState = "idle";
   #items = new ReceivedItems();
   /** This has let go of events that the source may still have. */
   #hasEvicted = false;
-  /** It was asked for again, and nobody has looked yet. */
+  /** It was asked for again, and nobody has read the beginning yet. */
   #beganAnew = false;
   #head: Seq = 0;
   /** False once bytes were lost whose number nobody knows, or when the beginning was not at 0. */
@@ -49,6 +52,7 @@ export class Replica implements LogView {
   constructor(source: ReplicaSource, options: ReplicaOptions) {
     this.#source = source;
     this.#delivery = options.delivery;
+    this.#asked = options.delivery;
     this.#maxBytes = options.retainedBytes ?? limits.retainedBytes;
     this.#maxEvents = options.retainedEvents ?? limits.retainedEvents;
     this.#windowBytes = options.windowBytes ?? limits.windowBytes;
@@ -95,6 +99,7 @@ export class Replica implements LogView {
       const exitSeq = this.#exited?.seq ?? 0;
       return gap(seq, exitSeq > seq && exitSeq < first ? exitSeq - 1 : first - 1);
     }
+    if (afterSeq === 0) this.#beganAnew = false;
     const { delivery } = this.#items.find(seq) as ReceivedItem;
     if (delivery.type !== "gap" || delivery.firstSeq === seq) return delivery;
     return gap(seq, delivery.lastSeq);
@@ -122,10 +127,7 @@ export class Replica implements LogView {
     // The source does not know that kind.
     if (upToBytes !== undefined) return { isLive: true, renew: () => undefined, release: () => undefined };
     this.#holds.add(position);
-    if (this.#delivery === "gap") {
-      this.#delivery = "lossless";
-      if (this.wanted) this.subscribe();
-    }
+    if (this.wanted && this.#asked !== "lossless") this.subscribe();
     const holds = this.#holds;
     return {
       get isLive() {
@@ -133,7 +135,7 @@ export class Replica implements LogView {
       },
       renew: () => this.#acks.acknowledge(),
       release: () => {
-        if (!this.#holds.delete(position)) return;
+        this.#holds.delete(position);
         this.#acks.acknowledge();
         this.#restIfUnread();
       },
@@ -143,20 +145,21 @@ export class Replica implements LogView {
   /** The source sends from the beginning already. */
   follow(): void {
     this.#state = "live";
-    this.#acks.begin({ seq: 0, offset: 0 });
+    this.#acks.begin({ seq: 0, offset: 0, isEnd: false });
   }
 
   /** Asks for what follows the head; also after a reconnect. */
   subscribe(): void {
     this.#state = "asked";
+    this.#asked = this.#holds.size > 0 ? "lossless" : this.#delivery;
     this.#askedWith = Math.min(this.#floor(), this.#head);
-    this.#source.subscribe(this.#head, this.#delivery, this.#askedWith);
+    this.#source.subscribe(this.#head, this.#asked, this.#askedWith);
   }
 
   /** The source answered: what comes from here on belongs to the last subscription. */
   began(): void {
     if (this.#state === "asked") this.#state = "live";
-    this.#acks.begin({ seq: this.#askedWith, offset: this.#items.offsetAt(this.#askedWith) });
+    this.#acks.begin(this.#positionAt(this.#askedWith));
     // What was read since it was asked: the source may wait for just that.
     this.#acks.acknowledge();
   }
@@ -175,14 +178,15 @@ export class Replica implements LogView {
     const lastSeq = lastSeqOf(delivery);
     if (lastSeq <= this.#head) return true;
     if (firstSeq !== this.#head + 1) return false;
-    this.#endHoldsOfTheGone();
+    const hasEnded = this.#endHoldsOfTheGone();
     this.#head = lastSeq;
     if (delivery.type === "gap") this.#offsetsAreTotal &&= delivery.bytes !== undefined;
     if (delivery.type === "exited") this.#exited = delivery;
     if (delivery.type === "closed") this.#closed = true;
     this.#items.push(delivery);
-    this.#evict();
+    if (this.#items.evict(this.#maxBytes, this.#maxEvents, this.#floor())) this.#hasEvicted = true;
     this.#acks.acknowledge();
+    if (hasEnded && this.#holds.size > 0 && this.wanted) this.subscribe();
     for (const wake of this.#wakes) wake();
     return true;
   }
@@ -197,9 +201,9 @@ export class Replica implements LogView {
   /** Invariant 3. A reader further on waits until the events come past it again. */
   #mayBeginAnew(): boolean {
     // Not twice for one reader: a fast process pushes the beginning out again before a slow reader has looked.
-    const may = this.#hasEvicted && this.#state === "live" && !this.#closed && !this.#beganAnew;
+    const may = this.#hasEvicted && this.wanted && !this.#beganAnew;
     this.#beganAnew = false;
-    return may;
+    return may && [...this.#holds].every((position) => position() === 0 || position() >= this.#head);
   }
 
   #beginAnew(): "loading" {
@@ -213,7 +217,10 @@ export class Replica implements LogView {
   }
 
   #restIfUnread(): void {
-    if (this.#wakes.size === 0 && this.#holds.size === 0) this.#rest();
+    if (this.#holds.size > 0) return;
+    if (this.#wakes.size === 0) this.#rest();
+    // Nobody is to be waited for any more.
+    else if (this.wanted && this.#asked !== this.#delivery) this.subscribe();
   }
 
   #rest(): void {
@@ -221,22 +228,23 @@ export class Replica implements LogView {
     this.#state = "idle";
   }
 
-  /** Invariant 4; the source sent this much before what comes now, and knew no later acknowledgement than we do. */
-  #endHoldsOfTheGone(): void {
-    const { furthest } = this.#acks;
-    if (this.#holds.size === 0 || this.#items.bytesAfter(furthest) < this.#windowBytes) return;
-    for (const position of this.#holds) if (position() <= furthest) this.#holds.delete(position);
-  }
-
-  #evict(): void {
-    if (this.#items.evict(this.#maxBytes, this.#maxEvents, this.#floor())) this.#hasEvicted = true;
+  /** Invariant 4: before what comes now the source had sent this much, and it knew of no more acknowledgements than we do. */
+  #endHoldsOfTheGone(): boolean {
+    const { acked } = this.#acks;
+    if (this.#holds.size === 0 || this.#items.bytesAfter(acked) < this.#windowBytes) return false;
+    for (const position of this.#holds) if (position() <= acked) this.#holds.delete(position);
+    this.#asked = "gap";
+    return true;
   }
 
   /** Where everyone has read to; only of interest to a lossless subscription. */
-  #readPosition() {
-    if (this.#delivery !== "lossless" || this.#state !== "live") return undefined;
-    const seq = Math.min(this.#floor(), this.#head);
-    return { seq, offset: this.#items.offsetAt(seq) };
+  #readPosition(): Position | undefined {
+    if (this.#asked !== "lossless" || this.#state !== "live") return undefined;
+    return this.#positionAt(Math.min(this.#floor(), this.#head));
+  }
+
+  #positionAt(seq: Seq): Position {
+    return { seq, offset: this.#items.offsetAt(seq), isEnd: this.#closed && seq === this.#head };
   }
 
   #floor(): Seq {

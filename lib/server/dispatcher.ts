@@ -138,7 +138,8 @@ export class Dispatcher {
 
   /** A lossless subscriber has taken everything up to `seq`. */
   ack(channel: number, seq: Seq): void {
-    this.#subscriptions.get(channel)?.subscription.ack(seq);
+    const found = this.#subscriptions.get(channel);
+    if (found?.subscription.ack(seq)) this.#session.release(found.channel);
   }
 
   /** There is room in the outbox. */

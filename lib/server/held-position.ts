@@ -8,23 +8,33 @@ export class HeldPosition {
   readonly #log: LogView;
   readonly #hold: Hold;
   #acked: Seq;
-  /** Output bytes up to it, as far as the log still knows. */
+  /** Output bytes up to it, or up to what the log still had. */
   #offset: number | undefined;
 
   constructor(log: LogView, acked: Seq) {
     this.#log = log;
     this.#acked = acked;
-    this.#offset = log.offsetAfter(acked);
     this.#hold = log.hold(() => this.#acked);
+    this.moveTo(acked);
+  }
+
+  /** False once the client was taken for gone. */
+  get isLive(): boolean {
+    return this.#hold.isLive;
+  }
+
+  /** The client has read up to `acked` of what it will get: less than before when it begins anew for a reader that came later. */
+  moveTo(acked: Seq): void {
+    this.#acked = acked;
+    // What was let go of it does not read.
+    this.#offset = this.#log.offsetAfter(acked) ?? this.#log.offsetAfter(this.#log.firstSeq - 1);
+    this.#hold.renew();
   }
 
   /** The client has taken everything up to `seq`; said again, it is a sign of life. */
   ack(seq: Seq): void {
-    if (seq > this.#acked) {
-      this.#acked = seq;
-      this.#offset = this.#log.offsetAfter(seq);
-    }
-    this.#hold.renew();
+    if (seq > this.#acked) this.moveTo(seq);
+    else this.#hold.renew();
   }
 
   /** Output bytes between it and `seq` that the client may still read; 0 once it was taken for gone. */

@@ -58,13 +58,14 @@ export class Session {
 
   /** The position of the session's lossless subscription of a channel; the client has read up to `acked`. */
   positionIn(channel: Channel, acked: Seq): HeldPosition {
-    let position = this.positions.get(channel);
-    if (!position) {
-      position = new HeldPosition(channel.process.log, acked);
-      this.positions.set(channel, position);
-      channel.holders.add(this);
+    const known = this.positions.get(channel);
+    if (known?.isLive) {
+      known.moveTo(acked);
+      return known;
     }
-    position.ack(acked);
+    const position = new HeldPosition(channel.process.log, acked);
+    this.positions.set(channel, position);
+    channel.holders.add(this);
     return position;
   }
 

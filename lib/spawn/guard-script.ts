@@ -2,17 +2,18 @@
 // a megabyte and depends on nothing. It reads what other processes call themselves: a name may hold any byte but NUL.
 
 /**
- * A script for sh(1). It waits for the end of stdin. Then it reads lines of descriptor 3: `PID` records a process (and the
- * session it may lead) whose number was its own until then, `PID START` one that may have lost it, by its start time as /proc shows it, 0 if
- * it was gone already; `end` ends them. It kills who is recorded, and what descends from them: by parents, by sessions, and by the
- * mark of a recorded process (`Marks`), which shows among its limits. A line that was cut off counts as none.
+ * A script for sh(1). It waits for the end of stdin. Then it reads lines of descriptor 3: `PID START MARK` records a process (and
+ * the session it may lead) by its start time as /proc shows it, 0 if it was gone already, `-` if its number was its own until
+ * then; and whoever has its mark (`Marks`), where there is one. `end` ends them. It kills who is recorded, and what descends from
+ * them. A line that was cut off counts as none.
  */
 export const GUARD_SCRIPT = `# execwire: ends the processes of a supervisor that was killed
 trap '' HUP INT QUIT TERM
 while read -r nothing; do :; done
-roots=
-while read -r pid start && [ "$pid" != end ]; do
-  [ "$pid" ] && eval "root_$pid=\${start:-reserved}" roots=1
+roots= marks=
+while read -r pid start mark && [ "$pid" != end ]; do
+  [ "$pid" ] && eval "root_$pid=$start" roots=1
+  [ "$mark" ] && eval "mark_$mark=1" marks=1
 done <&3
 [ "$roots" ] || exit 0
 
@@ -25,48 +26,46 @@ look() {
   case $parent.$session.$start in .* | *. | *..* | *[!0-9.]*) return 1 ;; esac
 }
 
-# Finds the mark of process $1: its limit of file locks, if that has as many digits as a mark has.
+# Finds the mark of process $1, its limit of file locks; none where that is no number.
 look_for_mark() {
-  mark=
-  while read -r first second third soft hard; do
-    [ "$first $second $third" = "Max file locks" ] && mark=$soft && break
+  while read -r first second third mark hard; do
+    [ "$first $second $third" = "Max file locks" ] && break
   done < "/proc/$1/limits"
-  case $mark in *[!0-9]*) mark= ;; ?????????????*) ;; *) mark= ;; esac
+  case $mark in *[!0-9]*) mark= ;; esac
 }
-
-# That of another supervisor around ours, which others have too.
-look_for_mark "$$"
-ours=$mark
 
 # A number that somebody else has by now was free in between, so nobody of its session can be left.
 for dir in /proc/[0-9]*; do
   pid=\${dir#/proc/}
   eval "recorded=\\\${root_$pid-}"
   case $recorded in
-    '' | reserved) ;;
+    '' | -) ;;
     *) look "$pid" && [ "$start" != "$recorded" ] && unset "root_$pid" ;;
   esac
 done
 
+# Who takes us in when our maker is gone, in a moment, takes in daemons as well.
+heir=$PPID looks=0
+while [ "$heir" = "$PPID" ] && [ "$looks" -lt 200 ]; do
+  look "$$"
+  heir=$parent looks=$((looks + 1))
+done
+
 # Who is found is stopped first: it forks no more, and leads to its children until all are found.
-found=1 round=0 members= marks=
+found=1 round=0 members=
 while [ "$found" ] && [ "$round" -lt 20 ]; do
   found= round=$((round + 1))
-  # Who took us in takes in daemons as well.
-  look "$$"
-  heir=$parent
   for dir in /proc/[0-9]*; do
     pid=\${dir#/proc/}
     eval "known=\\\${member_$pid-}"
     [ -z "$known" ] && look "$pid" || continue
     mark=
     [ "$marks" ] && [ "$parent" = "$heir" ] && look_for_mark "$pid"
-    eval "root=\\\${root_$pid-} reason=\\\${root_$pid-}\\\${root_$session-}\\\${member_$parent-}\\\${member_$session-}\\\${mark_$mark-}"
+    eval "reason=\\\${root_$pid-}\\\${root_$session-}\\\${member_$parent-}\\\${member_$session-}\\\${mark_$mark-}"
     [ "$reason" ] || continue
     eval "member_$pid=1"
     members="$members $pid" found=1
     kill -STOP "$pid"
-    [ "$root" ] && look_for_mark "$pid" && [ "$mark" ] && [ "$mark" != "$ours" ] && eval "mark_$mark=1" marks=1
   done
 done
 [ "$members" ] && kill -KILL $members

@@ -5,10 +5,12 @@ import { closeSync, openSync, unlinkSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A pid, a start time and a line feed; rows are written over, so all have one length. */
-const ROW_BYTES = 32;
+/** A pid, a start time, a mark and a line feed; rows are written over, so all have one length. */
+const ROW_BYTES = 40;
 /** Rows are made this many at a time, in places that are taken then: a disk that is full is found full at the beginning. */
 const ROWS_AT_ONCE = 1024;
+/** What stands for the start time of a process that keeps its pid. */
+const RESERVED = "-";
 /** What stands in a row that was never used: nobody follows. */
 const END = "end";
 
@@ -25,14 +27,17 @@ export class GuardTable {
     this.fd = openNameless(folders);
   }
 
-  /** Records `pid`, which is to be ended only if it began at `startTime`, where that is given. Throws when it cannot be written. */
-  record(pid: number, startTime?: number): void {
+  /**
+   * Records `pid`, which is to be ended only if it began at `startTime`, where that is given, and what has its mark, where it
+   * has one. Throws when it cannot be written.
+   */
+  record(pid: number, startTime?: number, mark?: number): void {
     const row = this.#rows.get(pid) ?? this.#free.at(-1) ?? this.#rows.size;
     if (row === this.#capacity) {
       makeRows(this.fd, row);
       this.#capacity += ROWS_AT_ONCE;
     }
-    this.#write(row, startTime === undefined ? `${pid}` : `${pid} ${startTime}`);
+    this.#write(row, `${pid} ${startTime ?? RESERVED} ${mark ?? ""}`);
     if (row === this.#free.at(-1)) this.#free.pop();
     this.#rows.set(pid, row);
   }

@@ -38,6 +38,8 @@ export class Guard {
   readonly #folders: readonly string[] | undefined;
   /** Whom it is to end. */
   readonly #guarded = new Set<number>();
+  /** Of these and of those that are added soon. */
+  readonly #marks = new Map<number, number>();
   /** Of those, the ones whose rows are to be written once more: without a start time so far, or not to be written just now. */
   readonly #unsettled = new Set<number>();
   #table: GuardTable | undefined;
@@ -79,8 +81,16 @@ export class Guard {
     if (isReserved || !isWritten) this.#settleSoon(pid);
   }
 
+  /** From now on whoever has `mark` (`Marks`) is a descendant of this process, which is added before or after. */
+  mark(pid: number, mark: number): void {
+    this.#marks.set(pid, mark);
+    // Its row is there already.
+    if (this.#guarded.has(pid)) this.#settleSoon(pid);
+  }
+
   /** From now on its pid may belong to somebody else, and what it detached is on its own. */
   forget(pid: number): void {
+    this.#marks.delete(pid);
     if (!this.#guarded.delete(pid)) return;
     this.#unsettled.delete(pid);
     this.#try(() => this.#table?.erase(pid));
@@ -101,7 +111,7 @@ export class Guard {
   #record(pid: number, startTime?: number): boolean {
     return this.#try(() => {
       this.#table ??= new GuardTable(this.#folders);
-      this.#table.record(pid, startTime);
+      this.#table.record(pid, startTime, this.#marks.get(pid));
       if (!this.#process) this.#start(this.#table);
     });
   }

@@ -134,7 +134,7 @@ function isWide(scope: KillScope): scope is WideScope {
 
 /** The roots, their descendants, and the sessions that descendants lead: a daemon's own children are not its descendants for long. */
 function closure(roots: readonly ProcessEntry[], all: readonly ProcessEntry[]): readonly ProcessEntry[] {
-  const members = new Map(roots.map((entry) => [entry.pid, entry]));
+  const members = new Map(roots.flatMap((entry) => (entry.pid === process.pid ? [] : [[entry.pid, entry]])));
   for (let size = -1; size !== members.size; ) {
     size = members.size;
     for (const entry of all) {

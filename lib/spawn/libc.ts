@@ -1,7 +1,7 @@
 // The C library through koffi: the calls that Node does not offer. Nothing here decides anything; each function says
 // what it wraps. koffi keeps names of types per process, so all types here are anonymous.
 import { readdirSync } from "node:fs";
-import { constants } from "node:os";
+import { constants, endianness } from "node:os";
 import koffi from "koffi";
 import type { TerminalSize } from "../../protocol/index.ts";
 import type { ExitStatus } from "./child.ts";
@@ -50,7 +50,9 @@ const FD_CLOEXEC = 1;
 const TIOCSWINSZ = 0x5414;
 const PR_SET_CHILD_SUBREAPER = 36;
 const RLIMIT_LOCKS = 10;
-const RLIM_INFINITY = 2n ** 64n - 1n;
+const RLIM_INFINITY = 2 ** 64 - 1;
+const WORD = 2 ** 32;
+const IS_LITTLE_ENDIAN = endianness() === "LE";
 const P_ALL = 0;
 const P_PID = 1;
 const WNOHANG = 1;
@@ -73,7 +75,8 @@ export class Libc {
   readonly #attributes = this.#makeAttributes();
   readonly #info = Buffer.alloc(128);
   readonly #ends = new Int32Array(2);
-  readonly #limits = new BigUint64Array(2);
+  /** A struct rlimit, as words of 32 bits: numbers of 64 would each be an object. */
+  readonly #limits = new Uint32Array(4);
 
   /** pipe2(2): read end and write end, closed on exec. */
   pipe(): readonly [number, number] {
@@ -132,13 +135,13 @@ export class Libc {
   /** prlimit(2): how many file locks a process may hold, 0 for this one; undefined when it is gone, or somebody else's. */
   lockLimits(pid: number): ResourceLimits | undefined {
     if (this.#c.prlimit?.(pid, RLIMIT_LOCKS, null, this.#limits) !== 0) return undefined;
-    const [soft, hard] = Array.from(this.#limits, (limit) => (limit === RLIM_INFINITY ? Infinity : Number(limit)));
-    return { soft: soft as number, hard: hard as number };
+    return { soft: this.#limitAt(0), hard: this.#limitAt(2) };
   }
 
   /** prlimit(2): sets that, where it is allowed. */
   limitLocks(pid: number, { soft, hard }: ResourceLimits): void {
-    this.#limits.set([soft, hard].map((limit) => (limit === Infinity ? RLIM_INFINITY : BigInt(limit))));
+    this.#putLimit(0, soft);
+    this.#putLimit(2, hard);
     this.#c.prlimit?.(pid, RLIMIT_LOCKS, this.#limits, null);
   }
 
@@ -206,6 +209,19 @@ export class Libc {
       // The descriptor of the listing itself is gone already, hence no check of the result.
       if (fd > 2 && !except.has(fd)) this.#c.fcntl(fd, F_SETFD, FD_CLOEXEC);
     }
+  }
+
+  #limitAt(index: number): number {
+    const [first = 0, second = 0] = [this.#limits[index], this.#limits[index + 1]];
+    const limit = IS_LITTLE_ENDIAN ? first + second * WORD : second + first * WORD;
+    return limit >= RLIM_INFINITY ? Number.POSITIVE_INFINITY : limit;
+  }
+
+  #putLimit(index: number, limit: number): void {
+    const isInfinite = limit === Number.POSITIVE_INFINITY;
+    const [low, high] = isInfinite ? [WORD - 1, WORD - 1] : [limit % WORD, Math.floor(limit / WORD)];
+    this.#limits[index] = IS_LITTLE_ENDIAN ? low : high;
+    this.#limits[index + 1] = IS_LITTLE_ENDIAN ? high : low;
   }
 
   #makeAttributes(): Buffer {

@@ -2,6 +2,7 @@
 // gets wrong first: until its spawn is told, a child of our own looks the same.
 import type { Guard } from "./guard.ts";
 import type { Libc } from "./libc.ts";
+import { isMarked } from "./marks.ts";
 import { ownChildren, readProcess } from "./proc.ts";
 import type { Reaper } from "./reaper.ts";
 
@@ -18,8 +19,8 @@ export class Orphans {
   readonly #libc: Libc;
   readonly #reaper: Reaper;
   readonly #guard: Guard | undefined;
-  /** Strangers that are zombies, by pid, and since when that is known. */
-  #zombies = new Map<number, number>();
+  /** Strangers that are zombies, by pid and start time, and since when that is known. */
+  #zombies = new Map<string, number>();
   readonly #onChild = () => this.#scanSoon();
   readonly #timer: NodeJS.Timeout;
   #soon: NodeJS.Timeout | undefined;
@@ -52,13 +53,14 @@ export class Orphans {
     const before = this.#zombies;
     this.#zombies = new Map();
     for (const pid of ownChildren()) {
-      if (this.#reaper.owns(pid) || pid === this.#guard?.pid) continue;
+      if (isMarked(pid) || this.#reaper.owns(pid) || pid === this.#guard?.pid) continue;
       const entry = readProcess(pid);
       if (entry?.state !== "Z") continue;
-      const since = before.get(pid) ?? began;
+      const identity = `${pid}@${entry.startTime}`;
+      const since = before.get(identity) ?? began;
       // Who is in the session of a child of ours descends from it.
       if (this.#reaper.owns(entry.session) || began - since >= STRANGER_MS) this.#libc.reap(pid);
-      else this.#zombies.set(pid, since);
+      else this.#zombies.set(identity, since);
     }
     this.#restMs = Math.min(MAX_REST_MS, REST * (performance.now() - began));
   };

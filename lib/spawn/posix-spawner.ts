@@ -19,8 +19,8 @@ import { openSlave, TtyIo } from "./tty-io.ts";
 import { lineModes } from "./tty-line.ts";
 import { Turnstile } from "./turnstile.ts";
 
-/** The worker threads that Node has for these calls: a call that waited for one would inherit the mark of another child. */
-const SPAWNS_AT_ONCE = 4;
+/** Two more than Node has threads for these calls, so that none is idle; what waits longer inherits the mark of a later child. */
+const SPAWNS_AT_ONCE = 6;
 
 const GROWN_PIPE_BYTES = 256 * 1024;
 /** An unprivileged user has 16,384 pipe pages in all, after which every new pipe of that user shrinks: take a quarter. */
@@ -56,8 +56,8 @@ export class PosixSpawner implements Spawner {
     this.#reaper = new Reaper(libc);
     // PID 1 gets orphans whether it wants them or not.
     const isSubreaper = subreaper || process.pid === 1;
-    this.#marks = new Marks(libc, isSubreaper);
-    guard?.startAside((start) => this.#marks.aside(start));
+    // It was not asked whether it starts children of its own.
+    this.#marks = new Marks(libc, subreaper, guard);
     if (isSubreaper) this.#orphans = new Orphans(libc, this.#reaper, guard);
     this.#kin = { marks: this.#marks, isSubreaper };
   }
@@ -75,20 +75,20 @@ export class PosixSpawner implements Spawner {
     const { io, request, theirs } = await this.#plumb(launch);
     const env = Object.entries(launch.env).map(([name, value]) => `${name}=${value}`);
     const birth = this.#marks.expect();
-    let pid: number | undefined;
     try {
       const { file, argv, cwd, inheritFds } = launch;
       const { stdin, stdout, stderr } = request;
-      pid = await this.#libc.spawn({ file, argv, env, cwd, inheritFds, stdin, stdout, stderr });
+      const pid = await this.#libc.spawn({ file, argv, env, cwd, inheritFds, stdin, stdout, stderr });
+      this.#marks.born(birth, pid);
+      const killer = new Killer(pid, io, this.#table, this.#kin);
+      return new SpawnedChild(pid, io, new ReapedExit(pid, this.#reaper, this.#marks), killer, this.#search);
     } catch (error) {
+      this.#marks.born(birth);
       io.release();
       throw await this.#explain(launch, error);
     } finally {
-      this.#marks.born(birth, pid);
       for (const fd of theirs) closeSync(fd);
     }
-    const killer = new Killer(pid, io, this.#table, this.#kin);
-    return new SpawnedChild(pid, io, new ReapedExit(pid, this.#reaper, this.#marks), killer, this.#search);
   }
 
   async #plumb(launch: Launch): Promise<Plumbing> {

@@ -1,11 +1,12 @@
 // Facts about other processes from /proc (Linux). Everything here is a snapshot: a pid may be gone by the next line, so
 // every read tolerates that, and who signals later compares start times.
-import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, readlinkSync, readSync } from "node:fs";
 
 /** Characters of a command line that are told of; its end says less and less. */
 const COMMAND_CHARS = 256;
 /** Forked, and nothing executed since (linux/sched.h). */
 const PF_FORKNOEXEC = 0x40;
+const FIRST_BYTE = new Uint8Array(1);
 
 /** One process of the system, or one of its threads. */
 export interface ProcessEntry {
@@ -99,9 +100,16 @@ export function childrenOf(pid: number | "self"): number[] {
   return list(`/proc/${pid}/task`).flatMap((thread) => childrenOfThread(pid, thread));
 }
 
-/** The same of the first thread of another one, which is all that a program begins with. */
+/** The same of the first thread of another one, which is all that a program begins with: mostly none, and asked at many a start. */
 export function firstChildren(pid: number): number[] {
-  return childrenOfThread(pid, pid);
+  try {
+    const fd = openSync(`/proc/${pid}/task/${pid}/children`, "r");
+    const length = readSync(fd, FIRST_BYTE);
+    closeSync(fd);
+    return length === 0 ? [] : childrenOfThread(pid, pid);
+  } catch {
+    return [];
+  }
 }
 
 /** Every pid there is. */

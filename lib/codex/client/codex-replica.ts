@@ -25,6 +25,12 @@ export class CodexReplica extends Replica {
     this.onAppend(onAppended);
   }
 
+  /** The server sends everything as it is. */
+  override subscribe(): void {
+    super.subscribe();
+    this.began();
+  }
+
   /** How far all lossless readers have read; undefined where there are none. */
   get readSeq(): Seq | undefined {
     let readSeq: Seq | undefined;

@@ -6,43 +6,31 @@ import type { Hold } from "../../../lib/log/log-view.ts";
 import type { ReplayLog } from "../../../lib/log/replay-log.ts";
 import { Replica } from "../../../lib/log/replica.ts";
 import type { ReplicaOptions, ReplicaSource } from "../../../lib/log/replica-source.ts";
+import { HeldPosition } from "../../../lib/server/held-position.ts";
 import type { Delivery, DeliveryMode, GapNotice, ProcessEvent, Seq } from "../../../protocol/index.ts";
 
-/** What a server does for one subscription: a cursor, a hold from the acknowledgement on, a window. */
+/** What a server does for one subscription: a cursor, and a window from the position that its session holds. */
 class ServedSubscription {
-  readonly #log: ReplayLog;
   readonly #cursor: Cursor;
-  readonly #hold: Hold | undefined;
   readonly #windowBytes: number;
-  #acked: Seq;
+  readonly #position: HeldPosition | undefined;
 
-  constructor(log: ReplayLog, afterSeq: Seq, acked: Seq, delivery: DeliveryMode, windowBytes: number) {
-    this.#log = log;
+  constructor(log: ReplayLog, afterSeq: Seq, windowBytes: number, position: HeldPosition | undefined) {
     this.#cursor = new Cursor(log, afterSeq);
-    this.#acked = acked;
     this.#windowBytes = windowBytes;
-    this.#hold = delivery === "lossless" ? log.hold(() => this.#acked) : undefined;
+    this.#position = position;
   }
 
   /** The next frame, if there is one and the window is open. */
   next(): ProcessEvent | GapNotice | undefined {
-    if (this.#hold) {
-      const [acked, sent] = [this.#log.offsetAfter(this.#acked), this.#log.offsetAfter(this.#cursor.afterSeq)];
-      if (acked !== undefined && sent !== undefined && sent - acked >= this.#windowBytes) return undefined;
-    }
+    if (this.#position && this.#position.bytesUpTo(this.#cursor.afterSeq) >= this.#windowBytes) return undefined;
     return this.#cursor.next() as ProcessEvent | GapNotice | undefined;
   }
 
   ack(seq: Seq): void {
-    if (seq <= this.#acked) return;
     // Nobody acknowledges what was never sent.
     expect(seq).toBeLessThanOrEqual(this.#cursor.afterSeq);
-    this.#acked = seq;
-    this.#hold?.renew();
-  }
-
-  end(): void {
-    this.#hold?.release();
+    this.#position?.ack(seq);
   }
 }
 
@@ -57,6 +45,8 @@ export class Line {
   #requests: (() => void)[] = [];
   #frames: Frame[] = [];
   #subscription: ServedSubscription | undefined;
+  /** Belongs to the session: a cut leaves it as it is. */
+  #position: HeldPosition | undefined;
   #round = 0;
   up = true;
 
@@ -71,7 +61,10 @@ export class Line {
       },
       unsubscribe: () => {
         this.#round += 1;
-        this.#request(() => this.#end());
+        this.#request(() => {
+          this.#subscription = undefined;
+          this.#release();
+        });
       },
       ack: (seq) => this.#request(() => this.#subscription?.ack(seq)),
     };
@@ -82,7 +75,7 @@ export class Line {
     this.up = false;
     this.#requests = [];
     this.#frames = [];
-    this.#end();
+    this.#subscription = undefined;
   }
 
   mend(): void {
@@ -113,8 +106,10 @@ export class Line {
   }
 
   #serve(afterSeq: Seq, delivery: DeliveryMode, acked: Seq, round: number): void {
-    this.#end();
-    this.#subscription = new ServedSubscription(this.#log, afterSeq, acked, delivery, this.#windowBytes);
+    if (delivery === "gap") this.#release();
+    else if (this.#position?.isLive) this.#position.moveTo(acked);
+    else this.#position = new HeldPosition(this.#log, acked);
+    this.#subscription = new ServedSubscription(this.#log, afterSeq, this.#windowBytes, this.#position);
     this.#frames.push({ type: "began", round });
   }
 
@@ -123,9 +118,9 @@ export class Line {
     if (round === this.#round) this.replica.began();
   }
 
-  #end(): void {
-    this.#subscription?.end();
-    this.#subscription = undefined;
+  #release(): void {
+    this.#position?.release();
+    this.#position = undefined;
   }
 }
 

@@ -9,6 +9,7 @@ import { ReplayLog } from "../../../lib/log/replay-log.ts";
 import { Replica } from "../../../lib/log/replica.ts";
 import type { ReplicaOptions } from "../../../lib/log/replica-source.ts";
 import type { OutputEvent, ProcessEvent } from "../../../protocol/index.ts";
+import { FakeClock } from "../../support/fake-clock.ts";
 import { print } from "../../support/log-writing.ts";
 import { closed, exited, output, seen } from "../../support/transcript.ts";
 import { Line, ReplicaReader } from "./replica-model.ts";
@@ -147,6 +148,27 @@ describe("a replica", () => {
     expect(replica.firstSeq).toBe(10);
   });
 
+  it("acknowledges events without bytes too, soon, and the end at once", () => {
+    const clock = new FakeClock();
+    const { replica, asked } = make({ delivery: "lossless", windowBytes: 40, clock });
+    replica.follow();
+    replica.accept({ type: "resized", seq: 1, size: { rows: 1, cols: 1 } });
+    expect(asked).toEqual([]);
+    clock.advance(5);
+    expect(asked).toEqual(["ack 1"]);
+    for (const each of [exited(2), closed(3)]) replica.accept(each);
+    expect(asked).toEqual(["ack 1", "ack 3"]);
+  });
+
+  it("holds the source back for a lossless reader among viewers no longer than that reads", () => {
+    const { replica, asked } = make();
+    replica.onAppend(nothing);
+    replica.began();
+    replica.accept(event(1));
+    replica.hold(() => 1).release();
+    expect(asked).toEqual(["subscribe 0 gap", "subscribe 1 lossless", "subscribe 1 gap"]);
+  });
+
   it("goes on after a cut when its reader has caught up before the source has answered", () => {
     const { replica, asked } = make({ delivery: "lossless", windowBytes: 20 });
     let position = 0;
@@ -180,7 +202,7 @@ describe("a replica", () => {
   });
 
   it("keeps nothing any more for a reader that the source has taken for gone", () => {
-    const { replica } = make({ delivery: "lossless", retainedBytes: 10, windowBytes: 10 });
+    const { replica, asked } = make({ delivery: "lossless", retainedBytes: 10, windowBytes: 10 });
     const positions = [0, 1];
     const holds = positions.map((_, which) => replica.hold(() => positions[which] as number));
     replica.follow();
@@ -189,6 +211,8 @@ describe("a replica", () => {
     replica.accept(event(3, "12345"));
     expect(holds.map(({ isLive }) => isLive)).toEqual([false, true]);
     expect(replica.firstSeq).toBe(2);
+    // For the one that is left, which has read less than the source believes that somebody holds.
+    expect(asked).toEqual(["subscribe 3 lossless"]);
   });
 
   it("never holds more than a window of unread output, however often its line is cut", () => {
@@ -221,6 +245,30 @@ describe("a replica", () => {
     expect(line.replica.next(0)).toBe("loading");
     while (line.step(1)) late.read(1);
     expect([late.position, late.lost]).toEqual([20, 0]);
+  });
+
+  it.each([
+    ["any reader", false],
+    ["a lossless reader, for which the source is asked once more", true],
+  ])("brings it back for %s, one after the other, but not while another has something to read", (_who, lossless) => {
+    const log = new ReplayLog({ retainedBytes: 10_000 });
+    const line = new Line(log, { delivery: "gap", windowBytes: 1_000, retainedBytes: 300 });
+    for (let count = 0; count < 20; count += 1) print(log, "x".repeat(100));
+    const printed = Array.from({ length: 20 }, (_, index) => log.next(index) as ProcessEvent);
+    const viewer = new ReplicaReader(line.replica, printed, 0, false);
+    while (line.step(1)) viewer.read(1);
+    for (let round = 0; round < 2; round += 1) {
+      const late = new ReplicaReader(line.replica, printed, 0, lossless);
+      for (let moved = true; moved; ) moved = [late.read(1), line.step(1)].some(Boolean);
+      expect([late.position, late.lost]).toEqual([20, 0]);
+      late.leave();
+    }
+    const slow = new ReplicaReader(line.replica, printed, 19, true);
+    while (line.step(1));
+    const last = new ReplicaReader(line.replica, printed, 0, lossless);
+    last.read(1);
+    expect(last.lost).toBe(line.replica.firstSeq - 1);
+    expect([slow.read(1), slow.lost]).toEqual([true, 0]);
   });
 
   it("completes its readers after closed, and fails them without", async () => {

@@ -27,17 +27,20 @@ function recordsOf(table: GuardTable): string[] {
   return rows.slice(0, rows.indexOf("end")).filter(Boolean);
 }
 
+const pidsIn = (table: GuardTable) => recordsOf(table).map((record) => Number.parseInt(record, 10));
+
 describe("the table of a guard", () => {
-  it("says who is recorded, with the start time where there is one", () => {
+  it("says who is recorded, with the start time and the mark where there is one", () => {
     const table = make();
     table.record(12);
-    table.record(4_194_304, 123_456_789_012);
-    expect(recordsOf(table)).toEqual(["12", "4194304 123456789012"]);
+    table.record(4_194_304, 123_456_789_012, 2 ** 48);
+    expect(recordsOf(table)).toEqual(["12 -", "4194304 123456789012 281474976710656"]);
     table.record(12, 7);
-    expect(recordsOf(table)).toEqual(["12 7", "4194304 123456789012"]);
+    expect(recordsOf(table)).toEqual(["12 7", "4194304 123456789012 281474976710656"]);
+    table.record(4_194_304);
     table.erase(12);
     table.erase(12);
-    expect(recordsOf(table)).toEqual(["4194304 123456789012"]);
+    expect(recordsOf(table)).toEqual(["4194304 -"]);
   });
 
   it("is a file that has no name any more", () => {
@@ -63,7 +66,7 @@ describe("the table of a guard", () => {
           if (recorded.delete(pid)) table.erase(pid);
           else table.record([...recorded.add(pid)].at(-1) as number);
         }
-        expect(recordsOf(table).map(Number).sort()).toEqual([...recorded].sort());
+        expect(pidsIn(table).sort()).toEqual([...recorded].sort());
         table.close();
       }),
       runs(100),
@@ -74,10 +77,10 @@ describe("the table of a guard", () => {
     const table = make();
     const pids = Array.from({ length: 1_500 }, (_, index) => index + 1);
     for (const pid of pids) table.record(pid);
-    expect(recordsOf(table).map(Number)).toEqual(pids);
-    expect(textOf(table)).toHaveLength(2_048 * 32);
+    expect(pidsIn(table)).toEqual(pids);
+    expect(textOf(table)).toHaveLength(2_048 * 40);
     for (const pid of pids.slice(1)) table.erase(pid);
     for (const pid of pids.slice(1)) table.record(pid);
-    expect(textOf(table)).toHaveLength(2_048 * 32);
+    expect(textOf(table)).toHaveLength(2_048 * 40);
   });
 });

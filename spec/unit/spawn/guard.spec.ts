@@ -17,6 +17,7 @@ import { ExecwireError } from "../../../lib/errors.ts";
 import { createSupervisor } from "../../../lib/local/supervisor.ts";
 import { Guard, type GuardOptions } from "../../../lib/spawn/guard.ts";
 import { GUARD_SCRIPT } from "../../../lib/spawn/guard-script.ts";
+import { Libc } from "../../../lib/spawn/libc.ts";
 import { readLink, readProcess } from "../../../lib/spawn/proc.ts";
 import { sh } from "../../support/programs.ts";
 import { makeScratch } from "../../support/scratch.ts";
@@ -57,9 +58,9 @@ async function lead(argv: readonly string[], count: number): Promise<[number, ..
 
 /** How a process is recorded by its start time, and without. */
 const recordOf = (pid: number, startTime = readProcess(pid)?.startTime) =>
-  `${pid} ${startTime}`.padEnd(31).concat("\n");
-const reservedRecordOf = (pid: number) => `${pid}`.padEnd(31).concat("\n");
-const ERASED = " ".repeat(31).concat("\n");
+  `${pid} ${startTime}`.padEnd(39).concat("\n");
+const reservedRecordOf = (pid: number, mark: number | "" = "") => `${pid} - ${mark}`.padEnd(39).concat("\n");
+const ERASED = " ".repeat(39).concat("\n");
 
 /** Has a guard find this in its table, and waits until it has done its work. */
 async function killAfter(recorded: string, [program = "", argv0 = "", ...args]: readonly string[]): Promise<void> {
@@ -115,6 +116,19 @@ describe.each(SHELLS)("the guard's script in %s", (...shell) => {
     );
     await allGone(first, second);
     expect(isAlive(other)).toBe(true);
+  });
+
+  it("kills who has a recorded mark, and went where the guard went", async () => {
+    const [mark, other] = [2 ** 40 + process.pid, 2 ** 41 + process.pid];
+    const [leader] = await lead(sh("sleep 300"), 0);
+    const [marked] = await lead(["sleep", "300"], 0);
+    const [spared] = await lead(["sleep", "300"], 0);
+    const libc = new Libc();
+    libc.limitLocks(marked, { soft: mark, hard: Number.POSITIVE_INFINITY });
+    libc.limitLocks(spared, { soft: other, hard: Number.POSITIVE_INFINITY });
+    await killAfter(reservedRecordOf(leader, mark), shell);
+    await allGone(leader, marked);
+    expect(isAlive(spared)).toBe(true);
   });
 
   it("spares a stranger who got the number of a recorded process, and its session", async () => {

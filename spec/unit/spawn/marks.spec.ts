@@ -35,6 +35,14 @@ async function spawnDaemon(): Promise<{ readonly shell: number; readonly daemon:
   return { shell, daemon: daemon as number };
 }
 
+/** Whose these are, as soon as all of them are somebody's. */
+function ownersOf(marks: Marks, ...pids: readonly number[]): Promise<(number | undefined)[]> {
+  return settled(
+    () => pids.map((pid) => marks.ownerOf(pid)),
+    (owners) => owners.every((owner) => owner !== undefined),
+  );
+}
+
 afterEach(async () => {
   await endDetached(...others.splice(0), ...ours);
   for (const pid of ours.splice(0)) libc.reap(pid);
@@ -52,7 +60,8 @@ describe.each([
     marks.born(births[0], children[0]);
     marks.born(births[1], children[1]);
     expect(libc.lockLimits(0)).toEqual(before);
-    expect([...children, process.pid].map((pid) => marks.ownerOf(pid))).toEqual([...children, undefined]);
+    expect(await ownersOf(marks, ...children)).toEqual(children);
+    expect(marks.ownerOf(process.pid)).toBe(undefined);
     marks.forget(children[0]);
     expect(children.map((pid) => marks.ownerOf(pid))).toEqual([undefined, children[1]]);
   });
@@ -97,8 +106,33 @@ describe("inherited marks", () => {
       undefined,
     ]);
     marks.born(births[0], first.shell);
-    expect([first.shell, second.shell].map((pid) => marks.ownerOf(pid))).toEqual([first.shell, second.shell]);
+    expect(await ownersOf(marks, first.shell, second.shell)).toEqual([first.shell, second.shell]);
     expect([first.daemon, second.daemon].map((pid) => marks.ownerOf(pid))).toEqual([undefined, undefined]);
+  });
+
+  it("are nobody's when a child that may have had them shows another limit, as one that sets its own", async () => {
+    const marks = new Marks(libc, true);
+    const births = [marks.expect(), marks.expect()] as const;
+    const first = await spawnDaemon();
+    libc.limitLocks(first.shell, { soft: 77, hard: Number.POSITIVE_INFINITY });
+    const second = await spawn("exec sleep 300");
+    marks.born(births[1], second);
+    marks.born(births[0], first.shell);
+    expect(await ownersOf(marks, second)).toEqual([second]);
+    expect(marks.ownerOf(first.daemon)).toBe(undefined);
+    // What a program has set for itself stays.
+    expect(libc.lockLimits(first.shell)?.soft).toBe(77);
+  });
+
+  it("leave our own limit as it was also beside spawners that give theirs, whichever hears last", async () => {
+    const before = libc.lockLimits(0);
+    const [inherited, given] = [new Marks(libc, true), new Marks(libc, false)];
+    const births = [inherited.expect(), given.expect()] as const;
+    const children = [await spawn("exec sleep 300"), await spawn("exec sleep 300")] as const;
+    inherited.born(births[0], children[0]);
+    given.born(births[1], children[1]);
+    expect(libc.lockLimits(0)).toEqual(before);
+    expect(await ownersOf(given, ...children)).toEqual(children);
   });
 
   it("are not had by what is started aside", async () => {
