@@ -219,8 +219,8 @@ export class Replica implements LogView {
   #restIfUnread(): void {
     if (this.#holds.size > 0) return;
     if (this.#wakes.size === 0) this.#rest();
-    // Nobody is to be waited for any more.
-    else if (this.wanted && this.#asked !== this.#delivery) this.subscribe();
+    // Nobody is to be waited for any more. To ask for more than there is would only risk what is on its way.
+    else if (this.wanted && this.#asked === "lossless" && this.#delivery === "gap") this.subscribe();
   }
 
   #rest(): void {

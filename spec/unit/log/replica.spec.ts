@@ -213,6 +213,11 @@ describe("a replica", () => {
     expect(replica.firstSeq).toBe(2);
     // For the one that is left, which has read less than the source believes that somebody holds.
     expect(asked).toEqual(["subscribe 3 lossless"]);
+    replica.began();
+    // What is on its way is not asked for once more when the last one has gone.
+    replica.onAppend(nothing);
+    for (const hold of holds) hold.release();
+    expect(asked).toEqual(["subscribe 3 lossless", "ack 3"]);
   });
 
   it("never holds more than a window of unread output, however often its line is cut", () => {
