@@ -15,7 +15,8 @@ import { firstChildren } from "./proc.ts";
 const FIRST = 2 ** 40;
 const FIRST_BELOW = 2 ** 47;
 const LAST = 2 ** 48;
-/** When a child that got no mark of its own is given one. */
+/** With so many spawns on their way, a child that got no mark of its own is given one later. */
+const STORM = 3;
 const LATE_MS = 50;
 
 /** A child that is being spawned. */
@@ -134,8 +135,8 @@ export class Marks {
     const mark = next++;
     this.#assign(child, mark, false);
     if (!this.#isPossible) return;
-    if (!this.#isInherited) return this.#replace(child, old, mark);
-    // In a storm of starts, where most children are gone by then.
+    if (!this.#isInherited || births.size < STORM) return this.#replace(child, old, mark);
+    // Most children are gone by then.
     if (!this.#late.has(child)) this.#late.set(child, old);
     this.#timer ??= setTimeout(() => this.#markLate(), LATE_MS).unref();
   }
