@@ -138,8 +138,7 @@ export class Dispatcher {
 
   /** A lossless subscriber has taken everything up to `seq`. */
   ack(channel: number, seq: Seq): void {
-    const found = this.#subscriptions.get(channel);
-    if (found?.subscription.ack(seq)) this.#session.release(found.channel);
+    this.#subscriptions.get(channel)?.subscription.ack(seq);
   }
 
   /** There is room in the outbox. */

@@ -68,13 +68,11 @@ export class Subscription {
     }
   }
 
-  /** The viewer has taken everything up to `seq`. True when nothing follows. */
-  ack(seq: Seq): boolean {
-    if (seq > this.#cursor.afterSeq) return false;
+  /** The viewer has taken everything up to `seq`. */
+  ack(seq: Seq): void {
+    if (seq > this.#cursor.afterSeq) return;
     this.#position?.ack(seq);
     this.pump();
-    const { log } = this.#channel.process;
-    return log.closed && seq >= log.headSeq;
   }
 
   /** Sends nothing any more. What the session holds it goes on to hold. */

@@ -88,9 +88,13 @@ export class Guard {
     if (this.#guarded.has(pid)) this.#settleSoon(pid);
   }
 
+  /** From now on nobody who has the mark of this process is its descendant. */
+  unmark(pid: number): void {
+    this.#marks.delete(pid);
+  }
+
   /** From now on its pid may belong to somebody else, and what it detached is on its own. */
   forget(pid: number): void {
-    this.#marks.delete(pid);
     if (!this.#guarded.delete(pid)) return;
     this.#unsettled.delete(pid);
     this.#try(() => this.#table?.erase(pid));

@@ -123,6 +123,7 @@ export class Marks {
     owners.delete(markOf.get(child) as number);
     markOf.delete(child);
     this.#late.delete(child);
+    this.#guard?.unmark(child);
   }
 
   /** Gives another mark to a child and those that have its old one. */

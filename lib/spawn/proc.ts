@@ -102,13 +102,14 @@ export function childrenOf(pid: number | "self"): number[] {
 
 /** The same of the first thread of another one, which is all that a program begins with: mostly none, and asked at many a start. */
 export function firstChildren(pid: number): number[] {
+  let fd: number | undefined;
   try {
-    const fd = openSync(`/proc/${pid}/task/${pid}/children`, "r");
-    const length = readSync(fd, FIRST_BYTE);
-    closeSync(fd);
-    return length === 0 ? [] : childrenOfThread(pid, pid);
+    fd = openSync(`/proc/${pid}/task/${pid}/children`, "r");
+    return readSync(fd, FIRST_BYTE) === 0 ? [] : childrenOfThread(pid, pid);
   } catch {
     return [];
+  } finally {
+    if (fd !== undefined) closeSync(fd);
   }
 }
 

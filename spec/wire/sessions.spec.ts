@@ -40,6 +40,19 @@ describe("a session", () => {
     return Promise.all(waiting.map((promise) => refusal(promise)));
   }
 
+  it("keeps nothing of a closed process for a client that has read its end", async () => {
+    host = await WireHost.open({ limits: { closedBytes: 10_000 } });
+    const client = await host.connectDirectly();
+    const first = await client.start({ argv: sh("read -r line; head -c 60000 /dev/zero"), pipeStdin: true });
+    await first.write("\n");
+    for await (const event of first.iterate({ delivery: "lossless" })) expect(event.type).not.toBe("gap");
+    const { log } = await host.supervisor.attach(first.id);
+    expect(log.firstSeq).toBe(1);
+    // Too much for what may be kept of all closed ones.
+    await end(await client.start({ argv: ["true"] }));
+    expect(log.firstSeq).toBe(log.headSeq);
+  });
+
   it("ends its processes when nobody came back in time, but for those that shall be kept", async () => {
     const clock = new TellingClock();
     host = await WireHost.open({ clock, limits: { sessionTtlMs: 1_000 } });

@@ -1,9 +1,12 @@
 // What survives a lost connection: a request is done once, and its outcome is kept until the client has it.
 import { describe, expect, it } from "@jest/globals";
+import { ReplayLog } from "../../../lib/log/replay-log.ts";
+import type { Channel } from "../../../lib/server/channel.ts";
 import { Session, type SessionConnection } from "../../../lib/server/session.ts";
 import { Sessions } from "../../../lib/server/sessions.ts";
 import { decode, encode, type ReplyMessage } from "../../../protocol/index.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
+import { print } from "../../support/log-writing.ts";
 import { nextTurn } from "../../support/next-turn.ts";
 
 /** A connection that keeps what it is given. */
@@ -25,6 +28,24 @@ const frame = (id: number) => encode(reply(id));
 const nothing = () => undefined;
 
 describe("a session", () => {
+  it("holds what a lossless subscription has not read from where that begins, and anew once the client was taken for gone", () => {
+    const log = new ReplayLog({ retainedBytes: 3 });
+    const channel = { process: { log }, holders: new Set() } as unknown as Channel;
+    const session = new Session("control");
+    const first = session.positionIn(channel, 0);
+    for (const text of ["one", "two"]) print(log, text);
+    first.ack(2);
+    // A reader that came later begins further back.
+    expect([session.positionIn(channel, 1) === first, first.bytesUpTo(2)]).toEqual([true, 3]);
+    log.beginLease();
+    log.endLease();
+    const second = session.positionIn(channel, 2);
+    print(log, "six");
+    expect([first.isLive, second.isLive, second.bytesUpTo(3)]).toEqual([false, true, 3]);
+    session.end();
+    expect(second.isLive).toBe(false);
+  });
+
   it("does a request once and answers each time with the first outcome", async () => {
     const session = new Session("control");
     const connection = new Recorder();
