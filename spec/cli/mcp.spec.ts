@@ -155,7 +155,8 @@ describe("execwire mcp", () => {
     const call = agent.call("exec_start", { command: `echo $$ > ${file}; sleep 60`, yieldMs: 30_000 }, cancel.signal);
     call.catch(() => undefined);
     let pid = "";
-    while (!pid.endsWith("\n"))
+    // Until the file is there, what is told is that it is not.
+    while (!/^\d+\n$/.test(pid))
       pid = (await agent.call("exec_start", { command: `cat ${file}`, yieldMs: 20_000 })).data.head;
     expect(numbersIn(pid).every(isAlive)).toBe(true);
     cancel.abort();
