@@ -32,7 +32,7 @@ import { Mailbox } from "../actor/mailbox.ts";
 import type { Cancel, Clock } from "../clock.ts";
 import { ExecwireError } from "../errors.ts";
 import { ReplayLog, type ReplayLogOptions } from "../log/replay-log.ts";
-import type { Child, ExitStatus, Facts } from "../spawn/child.ts";
+import type { Child, ExitStatus, Facts, KillTarget, Leftover } from "../spawn/child.ts";
 import { discard } from "./discard.ts";
 import type { Message, Reply } from "./message.ts";
 import { OutputMerger } from "./output-merger.ts";
@@ -49,6 +49,8 @@ export interface ActorSurroundings {
   readonly log: ReplayLogOptions;
   readonly counts: StdinCounts;
   readonly onChange: (actor: ProcessActor, info: ProcessInfo) => void;
+  /** Told once for each spawned child whose pid was given up, and of what it has left. */
+  readonly onReleased: (pid: number, leftover: Leftover | undefined) => void;
   readonly onBug: (error: unknown) => void;
 }
 
@@ -66,8 +68,10 @@ export class ProcessActor {
   readonly #merger: OutputMerger;
   readonly #termination: Termination;
   readonly #lease: PauseLease;
-  /** Until it is let go of. */
+  /** Until it is released. */
   #child: Child | undefined;
+  /** From then on. */
+  #leftover: Leftover | undefined;
   #lastFacts: Facts | undefined;
   #stdin: StdinQueue | undefined;
   #openStreams = 0;
@@ -160,7 +164,7 @@ export class ProcessActor {
         );
       case "termination":
         try {
-          if (this.#child) this.#termination.proceed(this.#child);
+          if (this.#target) this.#termination.proceed(this.#target);
         } finally {
           this.#releaseIfOver();
         }
@@ -173,7 +177,7 @@ export class ProcessActor {
         return this.#lease.over();
       case "release":
         this.#termination.cancel();
-        this.#child?.release();
+        if (this.#child) this.#released(this.#child.pid, this.#child.release());
         // The ends of the streams are messages that follow this one; an exit that is not known will not be.
         if (!this.log.exited) {
           const error = new ExecwireError("CLOSED", "the supervisor was closed before the end was known");
@@ -187,7 +191,7 @@ export class ProcessActor {
   }
 
   #onSpawned(child: Child): void {
-    if (this.state !== "starting") return discard(child, this.#settleRelease);
+    if (this.state !== "starting") return discard(child, (leftover) => this.#released(child.pid, leftover));
     this.#child = child;
     this.#openStreams = child.streams.length;
     const { limits, counts, clock } = this.#surroundings;
@@ -233,18 +237,28 @@ export class ProcessActor {
 
   /** Invariant 5. */
   #releaseIfOver(): void {
-    const child = this.#child;
-    if (!this.log.exited || !child || this.#termination.isPending(child) || !this.log.closed) return;
+    const target = this.#target;
+    if (!this.log.exited || !target || this.#termination.isPending(target) || !this.log.closed) return;
     this.#termination.cancel();
-    this.#release(child);
+    if (this.#child) this.#release(this.#child);
   }
 
   /** What is kept of a closed process to be read is its log: its child takes several times as much memory as a small one. */
   #release(child: Child): void {
-    child.release();
+    this.#leftover = child.release();
     this.#child = undefined;
     if (child.facts) this.#lastFacts = NOTHING_LEFT;
+    this.#released(child.pid, this.#leftover);
+  }
+
+  #released(pid: number, leftover: Leftover | undefined): void {
+    this.#surroundings.onReleased(pid, leftover);
     this.#settleRelease();
+  }
+
+  /** What a termination acts on. */
+  get #target(): KillTarget | undefined {
+    return this.#child ?? this.#leftover;
   }
 
   #terminate(request: TerminationRequest, leftovers: boolean): boolean {
@@ -253,9 +267,13 @@ export class ProcessActor {
       this.#failStart(new ExecwireError("START_CANCELLED", `the start of process ${processId} was cancelled`));
       return true;
     }
-    const running = this.state === "running";
-    if (this.#child && (running || (leftovers && this.state === "exited")))
-      this.#termination.begin(this.#child, request);
+    const { state } = this;
+    const running = state === "running";
+    // The end of the streams is no end of what works in the background: closed or not, it is reached the same way.
+    if (this.#target && (running || (leftovers && (state === "exited" || state === "closed")))) {
+      this.#termination.begin(this.#target, request);
+      if (state === "closed") this.#releaseIfOver();
+    }
     // Who is killed without a grace reads nothing any more.
     if (running && request.graceMs === 0) this.#stdin?.break();
     return running;

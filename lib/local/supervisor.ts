@@ -17,11 +17,12 @@ import { GuardedObservable, type ReportError, reportToConsole } from "../log/gua
 import { MemoryBudget } from "../log/memory-budget.ts";
 import type { Backend, CloseOptions, StartOptions } from "../process/backend.ts";
 import { Process } from "../process/process.ts";
-import type { Spawner } from "../spawn/child.ts";
+import type { Leftover, Spawner } from "../spawn/child.ts";
 import { Guard, type OnSupervisorDeath } from "../spawn/guard.ts";
 import { loadSpawner, type SpawnerName } from "../spawn/load-spawner.ts";
 import { followProcesses, type ProcessMetrics, processMetrics } from "../telemetry/process-metrics.ts";
 import { ownDirectory, prepareLaunch } from "./launch.ts";
+import { LeftBehind } from "./left-behind.ts";
 import { LocalPort, unknownProcess } from "./local-port.ts";
 import { type ActorSurroundings, ProcessActor } from "./process-actor.ts";
 import { Retention } from "./retention.ts";
@@ -77,6 +78,7 @@ export class Supervisor implements Backend {
   readonly #metrics: ProcessMetrics;
   readonly #surroundings: ActorSurroundings;
   readonly #retention: Retention;
+  readonly #leftBehind: LeftBehind;
   readonly #spawner: Promise<Spawner>;
   readonly #guard: Guard | undefined;
   readonly #onExit = () => this.#killAll();
@@ -87,6 +89,7 @@ export class Supervisor implements Backend {
     this.#clock = options.clock ?? systemClock;
     this.#onError = options.onError ?? reportToConsole;
     this.#retention = new Retention(this.#limits, this.#clock, (actor) => this.#remove(actor));
+    this.#leftBehind = new LeftBehind(this.#clock, (pid) => this.#guard?.forget(pid));
     this.changes$ = new GuardedObservable(this.#onError, (subscriber) => {
       const subscription = this.#changes.subscribe(subscriber);
       return () => subscription.unsubscribe();
@@ -100,6 +103,7 @@ export class Supervisor implements Backend {
       log: { ...this.#limits, budget, counts: this.#metrics },
       counts: this.#metrics,
       onChange: (actor, info) => this.#onChange(actor, info),
+      onReleased: (pid, leftover) => this.#onReleased(pid, leftover),
       onBug: this.#onError,
     };
     const { spawner = "auto", subreaper = false, onSupervisorDeath = "keep" } = options;
@@ -201,8 +205,8 @@ export class Supervisor implements Backend {
       const spawner = await this.#spawner;
       const launch = await prepareLaunch(spec, actor.info.cwd);
       const child = await spawner.spawn(launch);
+      this.#leftBehind.isReused(child.pid);
       this.#guard?.add(child.pid, { isReserved: child.isPidReserved });
-      void actor.released.then(() => this.#guard?.forget(child.pid));
       actor.post({ type: "spawned", child });
       if (actor.state === "removed") this.#metrics.discarded();
     } catch (error) {
@@ -220,6 +224,12 @@ export class Supervisor implements Backend {
       if (this.#actors.get(info.processId) === actor) this.#actors.delete(info.processId);
     }
     this.#changes.next(info);
+  }
+
+  #onReleased(pid: number, leftover: Leftover | undefined): void {
+    if (leftover) this.#leftBehind.add(leftover);
+    if (leftover?.proof) this.#guard?.leave(pid, leftover.proof);
+    else this.#guard?.forget(pid);
   }
 
   #remove(actor: ProcessActor): void {
@@ -241,7 +251,11 @@ export class Supervisor implements Backend {
     const giveUp = this.#clock.after(graceMs + this.#limits.closeDeadlineMs, () => {
       for (const actor of actors) actor.post({ type: "release" });
     });
+    const ended = this.#leftBehind.end(graceMs).catch(this.#onError);
     await Promise.all(actors.map((actor) => actor.released));
+    await ended;
+    // What was added meanwhile has had its grace already.
+    await this.#leftBehind.end(0).catch(this.#onError);
     giveUp();
     this.#retention.clear();
     process.removeListener("exit", this.#onExit);
@@ -259,6 +273,11 @@ export class Supervisor implements Backend {
     const reply = { resolve: () => undefined, reject: () => undefined };
     for (const actor of this.#unreleased) {
       actor.post({ type: "terminate", reason: "terminate", graceMs: 0, scope: "tree", leftovers: true, reply });
+    }
+    try {
+      this.#leftBehind.kill("SIGKILL");
+    } catch {
+      // Not ours to kill, and the program is past the point of reporting it.
     }
   }
 }

@@ -2,7 +2,7 @@
 // who is left of its group may have ignored the SIGTERM.
 import type { ExitReason, KillScope } from "../../protocol/index.ts";
 import type { Cancel, Clock } from "../clock.ts";
-import type { Child } from "../spawn/child.ts";
+import type { KillTarget } from "../spawn/child.ts";
 
 /** What to do. */
 export interface TerminationRequest {
@@ -40,36 +40,36 @@ export class Termination {
   }
 
   /** Asks the child to end, or kills it when there is no grace. */
-  begin(child: Child, { reason, graceMs, scope }: TerminationRequest): void {
+  begin(target: KillTarget, { reason, graceMs, scope }: TerminationRequest): void {
     this.#reason ??= reason;
     this.cancel();
     this.#scope = scope;
     this.#graceIsOver = graceMs === 0;
     this.#looksLeft = MAX_LOOKS_AFTER_KILL;
-    if (this.#graceIsOver) return child.kill("SIGKILL", scope);
+    if (this.#graceIsOver) return target.kill("SIGKILL", scope);
     // Armed first: also when somebody in scope may not be signalled, the others get their SIGKILL.
     this.#grace = this.#clock.after(graceMs, () => {
       this.#graceIsOver = true;
       this.#onTimer();
     });
-    child.kill("SIGTERM", scope);
+    target.kill("SIGTERM", scope);
     // A stopped process cannot act on SIGTERM before it continues.
-    child.kill("SIGCONT", scope);
+    target.kill("SIGCONT", scope);
   }
 
   /** Takes the step whose time has come. */
-  proceed(child: Child): void {
-    if (this.#scope && this.#graceIsOver) child.kill("SIGKILL", this.#scope);
+  proceed(target: KillTarget): void {
+    if (this.#scope && this.#graceIsOver) target.kill("SIGKILL", this.#scope);
   }
 
   /**
-   * Whether somebody in scope is left, so that the child's pid must stay reserved. If so, looks again by `onTimer`. To
+   * Whether any process in scope is left, so that the child's pid must stay reserved. If so, looks again by `onTimer`. To
    * be asked once the child itself has ended.
    */
-  isPending(child: Child): boolean {
+  isPending(target: KillTarget): boolean {
     this.#look?.();
     this.#look = undefined;
-    if (!this.#scope || !child.hasSurvivors(this.#scope)) return false;
+    if (!this.#scope || !target.hasSurvivors(this.#scope)) return false;
     if (this.#graceIsOver) this.#looksLeft -= 1;
     if (this.#looksLeft === 0) return false;
     this.#look = this.#clock.after(LOOK_AGAIN_MS, this.#onTimer);

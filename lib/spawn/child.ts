@@ -34,8 +34,35 @@ export interface LineLimit {
   promise(chunk: Uint8Array): void;
 }
 
-/** A running child. */
-export interface Child {
+/** What proves that a process belongs to a session whose leader's pid may have been reused. */
+export interface SessionProof {
+  /** A member that started before this tick (see `ProcessEntry`) did so while the number was reserved. */
+  readonly reservedUntil: number;
+  /** The mark of the leader (`Marks`), which members that were forked later have. */
+  readonly mark: number | undefined;
+}
+
+/** Processes that can be signalled and looked for. */
+export interface KillTarget {
+  /** Sends a signal. Throws SIGNAL_FAILED when there are processes in scope and the system allows to signal none of them. */
+  kill(signal: SignalName, scope: KillScope): void;
+  /** Whether any process in scope is left, zombies aside. False where that cannot be known. */
+  hasSurvivors(scope: KillScope): boolean;
+}
+
+/**
+ * What a child that ended and was released may have left in its session: background jobs. What left the session was
+ * detached on purpose and does not belong to it.
+ */
+export interface Leftover extends KillTarget {
+  /** The pid of the child, which may have been reused since. */
+  readonly pid: number;
+  /** Undefined where the members are known one by one instead. */
+  readonly proof: SessionProof | undefined;
+}
+
+/** A running child. Safe to `kill` at any time: its pid and group stay reserved until `release`. */
+export interface Child extends KillTarget {
   readonly pid: number;
   /** Whether the pid stays its own until `release`; otherwise only until it ends. */
   readonly isPidReserved: boolean;
@@ -49,15 +76,14 @@ export interface Child {
   /** Stops reading; the child blocks once the kernel's buffer is full. */
   pause(): void;
   resume(): void;
-  /** Sends a signal. Safe at any time: pid and group stay reserved until `release`. Throws when nobody could be signalled for lack of rights. */
-  kill(signal: SignalName, scope: KillScope): void;
-  /** Whether anybody in scope is left, zombies aside. False where that cannot be known. */
-  hasSurvivors(scope: KillScope): boolean;
   resize(size: TerminalSize): void;
   /** What the operating system tells of it; undefined where it does not. */
   readonly facts: Facts | undefined;
-  /** Lets go of the pid and every descriptor. The streams end here if they had not. */
-  release(): void;
+  /**
+   * Gives up the pid and closes every descriptor. The streams end here if they had not. Returns what the child may have left
+   * behind, the first time and where that can be known.
+   */
+  release(): Leftover | undefined;
 }
 
 /** What can be asked about a child and changes nothing. Safe at any time. */

@@ -5,17 +5,21 @@
  * A script for sh(1). It waits for the end of stdin. Then it reads lines of descriptor 3: `PID START MARK` records a process (and
  * the session it may lead) by its start time as /proc shows it, 0 if it was gone already, `-` if its number was its own until
  * then; and whoever has its mark (`Marks`), where there is one. `end` ends them. It kills who is recorded, and what descends from
- * them. A line that was cut off counts as none.
+ * them. START is `<` and a time for a process that had ended then: of its session what started before that or has its mark is
+ * killed, and its descendants; not the rest of what has its mark. A line that was cut off counts as none.
  */
 export const GUARD_SCRIPT = `# execwire: ends the processes of a supervisor that was killed
 trap '' HUP INT QUIT TERM
 while read -r nothing; do :; done
-roots= marks=
+roots= marks= ended=
 while read -r pid start mark && [ "$pid" != end ]; do
+  case $start in
+    '<'*) eval "ended_$pid=\${start#<} ended_mark_$pid=$mark" ended=1 && continue ;;
+  esac
   [ "$pid" ] && eval "root_$pid=$start" roots=1
   [ "$mark" ] && eval "mark_$mark=1" marks=1
 done <&3
-[ "$roots" ] || exit 0
+[ "$roots$ended" ] || exit 0
 
 # Finds parent, session and start time of process $1. Its name comes first, in parentheses and with whatever in it.
 look() {
@@ -32,6 +36,15 @@ look_for_mark() {
     [ "$first $second $third" = "Max file locks" ] && break
   done < "/proc/$1/limits"
   case $mark in *[!0-9]*) mark= ;; esac
+}
+
+# Whether process $1 is left in the session of a process that had ended.
+is_left() {
+  eval "until=\\\${ended_$session-} left_mark=\\\${ended_mark_$session-}"
+  [ "$until" ] || return 1
+  [ "$start" -lt "$until" ] && return 0
+  look_for_mark "$1"
+  [ "$left_mark" ] && [ "$mark" = "$left_mark" ]
 }
 
 # A number that somebody else has by now was free in between, so nobody of its session can be left.
@@ -62,7 +75,7 @@ while [ "$found" ] && [ "$round" -lt 20 ]; do
     mark=
     [ "$marks" ] && [ "$parent" = "$heir" ] && look_for_mark "$pid"
     eval "reason=\\\${root_$pid-}\\\${root_$session-}\\\${member_$parent-}\\\${member_$session-}\\\${mark_$mark-}"
-    [ "$reason" ] || continue
+    [ "$reason" ] || is_left "$pid" || continue
     eval "member_$pid=1"
     members="$members $pid" found=1
     kill -STOP "$pid"

@@ -11,6 +11,8 @@ const ROW_BYTES = 40;
 const ROWS_AT_ONCE = 1024;
 /** What stands for the start time of a process that keeps its pid. */
 const RESERVED = "-";
+/** What stands before the time at which a process had ended. */
+const BEFORE = "<";
 /** What stands in a row that was never used: nobody follows. */
 const END = "end";
 
@@ -28,16 +30,18 @@ export class GuardTable {
   }
 
   /**
-   * Records `pid`, which is to be ended only if it began at `startTime`, where that is given, and what has its mark, where it
-   * has one. Throws when it cannot be written.
+   * Records `pid`, which is to be ended only if it began at a given start time, where there is one, and what has its mark,
+   * where it has one. Of a process that has ended: what is in its session and started before that, or has its mark. Throws when
+   * it cannot be written.
    */
-  record(pid: number, startTime?: number, mark?: number): void {
+  record(pid: number, time?: number | { readonly endedAt: number }, mark?: number): void {
     const row = this.#rows.get(pid) ?? this.#free.at(-1) ?? this.#rows.size;
     if (row === this.#capacity) {
       makeRows(this.fd, row);
       this.#capacity += ROWS_AT_ONCE;
     }
-    this.#write(row, `${pid} ${startTime ?? RESERVED} ${mark ?? ""}`);
+    const start = typeof time === "object" ? `${BEFORE}${time.endedAt}` : (time ?? RESERVED);
+    this.#write(row, `${pid} ${start} ${mark ?? ""}`);
     if (row === this.#free.at(-1)) this.#free.pop();
     this.#rows.set(pid, row);
   }

@@ -4,6 +4,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Socket } from "node:net";
 import { ExecwireError } from "../errors.ts";
+import type { SessionProof } from "./child.ts";
 import { GUARD_SCRIPT } from "./guard-script.ts";
 import { GuardTable } from "./guard-table.ts";
 import { probeDescriptors } from "./probe-descriptors.ts";
@@ -93,7 +94,14 @@ export class Guard {
     this.#marks.delete(pid);
   }
 
-  /** From now on its pid may belong to somebody else, and what it detached is on its own. */
+  /** Its pid may be reused from now on; only what is left of its session does not outlive us, by this proof. */
+  leave(pid: number, { reservedUntil, mark }: SessionProof): void {
+    if (!this.#guarded.has(pid)) return;
+    this.#unsettled.delete(pid);
+    this.#try(() => this.#table?.record(pid, { endedAt: reservedUntil }, mark));
+  }
+
+  /** Nothing of it is left, or is ours to end: its pid may be reused, and what it detached is on its own. */
   forget(pid: number): void {
     if (!this.#guarded.delete(pid)) return;
     this.#unsettled.delete(pid);

@@ -1,21 +1,30 @@
-// Whom a signal reaches. The child leads its own session and group, so both have its pid for a number; the zombie of the
+// Which processes a signal reaches. The child leads its own session and group, so both have its pid for a number; the zombie of the
 // leader keeps that number reserved until `release`.
+//
+// Invariants
+// 1. A process is signalled only when it is proved to descend from the child: it is in the child's session, has its mark, was a
+//    member before, or descends from such a process. What it has open is no proof: a descriptor may have been passed to it. It
+//    only decides between the few children that may have had the same mark.
+// 2. After `release` only what is left of the session and its descendants are members. What had left the session was detached
+//    on purpose.
 import type { KillScope, SignalName } from "../../protocol/index.ts";
 import { ExecwireError } from "../errors.ts";
-import type { Marks } from "./marks.ts";
-import type { StreamFile } from "./open-files.ts";
+import type { SessionProof } from "./child.ts";
+import type { Libc } from "./libc.ts";
+import { isMarked as isChildOfOurs, type Marks } from "./marks.ts";
+import { findOpenFiles, type StreamFile, whoHolds } from "./open-files.ts";
 import { type ProcessEntry, readProcess } from "./proc.ts";
 import type { ProcTable } from "./proc-table.ts";
 import { signalNumber } from "./signals.ts";
+import { finish } from "./slices.ts";
 
 /** A kill is repeated while it finds new members, since they may fork meanwhile; this ends a race that cannot be won. */
 const MAX_ROUNDS = 20;
 
-/** What leads to those whom parents, sessions and descriptors do not lead to. */
+/** What the posix spawner knows beside /proc. */
 export interface Kin {
   readonly marks: Marks;
-  /** Orphans become children of this program. */
-  readonly isSubreaper: boolean;
+  readonly libc: Libc;
 }
 
 /** Sends signals to a child and what it started. */
@@ -24,8 +33,10 @@ export class Killer {
   readonly #io: { readonly files: readonly StreamFile[] };
   readonly #table: ProcTable;
   readonly #kin: Kin | undefined;
-  /** Members found earlier, with their start times: once their parent is gone, nothing else leads to them. */
+  /** Start times of the members found earlier, by pid: once their parent is gone, nothing else leads to them. */
   readonly #remembered = new Map<number, number>();
+  #isReleased = false;
+  #proof: SessionProof | undefined;
 
   constructor(pid: number, io: { readonly files: readonly StreamFile[] }, table: ProcTable, kin?: Kin) {
     this.#pid = pid;
@@ -35,8 +46,8 @@ export class Killer {
   }
 
   /**
-   * Sends `signal` to everyone in `scope`. `reserved` says that the leader's pid is still its own; without it only members
-   * that are known for certain are reached. Throws SIGNAL_FAILED when somebody was there and nobody could be reached.
+   * Sends `signal` to every process in `scope`. `reserved` says that the leader's pid is still its own; without it only members
+   * that are known for certain are reached. Throws SIGNAL_FAILED when there was a process and none could be reached.
    */
   kill(signal: SignalName, scope: KillScope, reserved: boolean): void {
     const number = signalNumber(signal);
@@ -47,39 +58,61 @@ export class Killer {
     }
     const outcomes: Outcome[] = [];
     if (scope !== "process" && isWide(scope)) {
-      // Found before the first of them dies: afterwards some could no longer be told from strangers.
+      // Found before the first of them dies: afterwards nothing may lead to some of them.
       const members = this.#members(scope, reserved);
-      // The group in one call, so that nobody in it forks past the signal.
+      // The group in one call, so that no process in it forks past the signal.
       if (reserved) outcomes.push(this.#sendToGroup(number));
       const rest = members.filter((entry) => !reserved || entry.group !== this.#pid);
-      for (const entry of rest) outcomes.push(sendTo(entry, number));
+      for (const entry of rest) outcomes.push(this.#sendTo(entry, number));
       if (signal === "SIGKILL" && members.length > 1) outcomes.push(...this.#killNewcomers(scope, reserved, members));
     } else if (reserved) {
       outcomes.push(scope === "process" ? send(this.#pid, number) : this.#sendToGroup(number));
     } else if (scope === "group") {
-      for (const entry of this.#members(scope, reserved)) outcomes.push(sendTo(entry, number));
+      for (const entry of this.#members(scope, reserved)) outcomes.push(this.#sendTo(entry, number));
     }
     const failure = outcomes.find((outcome) => outcome instanceof ExecwireError);
     if (failure && !outcomes.includes("sent")) throw failure;
   }
 
-  /** Whether anybody in scope is left, the zombies aside. */
+  /** Whether any process in scope is left, zombies aside. */
   hasSurvivors(scope: KillScope, reserved: boolean): boolean {
     if (process.platform !== "linux" || scope === "process") return false;
+    // Asked for each of a thousand ended processes at once: most sessions are empty.
+    const mayBeLeft = (entry: ProcessEntry) => this.#isInSession(entry, reserved) || this.#isRemembered(entry);
+    if (!reserved && !this.#table.entries.some(mayBeLeft)) return false;
     return this.#members(scope, reserved).length > 0;
   }
 
-  /** The leader's number is about to be free for anybody: from now on its session is who is in it at this moment. */
+  /** The leader's pid may be reused from now on: until `release` its session is what is in it now. */
   remember(): void {
     if (process.platform !== "linux") return;
     for (const entry of this.#table.entries)
       if (entry.session === this.#pid) this.#remembered.set(entry.pid, entry.startTime);
   }
 
+  /** Invariant 2. `proof` says which processes still belong to the session; without it those that were remembered. */
+  release(proof: SessionProof | undefined): void {
+    this.#isReleased = true;
+    this.#proof = proof;
+    // A tree kill that the child survived may have found what it detached on purpose.
+    if (proof) this.#remembered.clear();
+  }
+
   /** A child that has not yet made its group (node-pty answers before it has) is signalled alone. */
   #sendToGroup(signal: number): Outcome {
     const outcome = send(-this.#pid, signal);
     return outcome === "gone" ? send(this.#pid, signal) : outcome;
+  }
+
+  /** Through a handle that stays with this very process where the system has those: its pid may be reused at any moment. */
+  #sendTo({ pid, startTime }: ProcessEntry, signal: number): Outcome {
+    const handle = this.#kin?.libc.openProcess(pid);
+    try {
+      if (readProcess(pid)?.startTime !== startTime) return "gone";
+      return handle ? outcomeOf(pid, () => handle.signal(signal)) : send(pid, signal);
+    } finally {
+      handle?.close();
+    }
   }
 
   #killNewcomers(scope: WideScope, reserved: boolean, killed: readonly ProcessEntry[]): Outcome[] {
@@ -91,45 +124,60 @@ export class Killer {
       if (fresh.length === 0) break;
       for (const entry of fresh) {
         reached.add(identity(entry));
-        outcomes.push(sendTo(entry, 9));
+        outcomes.push(this.#sendTo(entry, 9));
       }
     }
     return outcomes;
   }
 
-  /** Who is in scope and not a zombie. */
+  /** Invariant 1: what is in scope, zombies aside. */
   #members(scope: "group" | WideScope, reserved: boolean): readonly ProcessEntry[] {
-    const alive = this.#table.entries.filter((entry) => entry.state !== "Z");
-    const known = alive.filter((entry) => this.#remembered.get(entry.pid) === entry.startTime);
-    const ours = reserved ? alive : known;
-    if (scope === "group") return ours.filter((entry) => entry.group === this.#pid);
-    const inSession = ours.filter((entry) => entry.session === this.#pid);
+    const alive = this.#table.entries.filter(isAlive);
+    const inSession = alive.filter((entry) => this.#isInSession(entry, reserved));
+    if (scope === "group") return inSession.filter((entry) => entry.group === this.#pid);
     if (scope === "session") return inSession;
-    const holders = new Set(this.#table.holdersOf(this.#io.files, this.#pid));
-    const holding = alive.filter((entry) => holders.has(entry.pid) && !this.#isAnotherChild(entry));
-    const marked = alive.filter(({ pid }) => this.#kin?.marks.ownerOf(pid) === this.#pid);
-    const members = closure([...inSession, ...known, ...holding, ...marked], alive);
+    const known = alive.filter((entry) => this.#isRemembered(entry));
+    const marked = this.#isReleased ? [] : this.#marked(alive);
+    const members = closure([...inSession, ...known, ...marked], alive);
     for (const { pid, startTime } of members) this.#remembered.set(pid, startTime);
     return members;
   }
 
-  /**
-   * A child of this program is nobody else's descendant, unless it was taken in. While it is being born it has all our
-   * descriptors, those of other children among them; one that child_process makes also in the moment after that shows.
-   */
-  #isAnotherChild({ pid, parent }: ProcessEntry): boolean {
-    return parent === process.pid && pid !== this.#pid && !this.#kin?.isSubreaper;
+  #marked(alive: readonly ProcessEntry[]): readonly ProcessEntry[] {
+    const marks = this.#kin?.marks;
+    if (!marks) return [];
+    const owned = alive.filter(({ pid }) => marks.ownerOf(pid) === this.#pid);
+    const possible = alive.filter(({ pid }) => !isChildOfOurs(pid) && marks.mayDescend(pid, this.#pid));
+    const open = finish(findOpenFiles(possible.map(({ pid }) => pid)));
+    const holders = finish(whoHolds(this.#io.files, open, this.#pid));
+    return [...owned, ...possible.filter(({ pid }) => holders.has(pid))];
+  }
+
+  #isInSession(entry: ProcessEntry, reserved: boolean): boolean {
+    if (entry.session !== this.#pid || !isAlive(entry)) return false;
+    if (reserved || this.#isRemembered(entry)) return true;
+    if (!this.#proof) return false;
+    const { reservedUntil, mark } = this.#proof;
+    return entry.startTime < reservedUntil || (mark !== undefined && this.#kin?.marks.markOf(entry.pid) === mark);
+  }
+
+  #isRemembered({ pid, startTime }: ProcessEntry): boolean {
+    return this.#remembered.get(pid) === startTime;
   }
 }
 
 /** Scopes that take a look at the whole system. */
 type WideScope = "session" | "tree";
 
-/** What became of one kill(2): `gone` when there was nobody any more, which is what a signal is for. */
+/** The outcome of one kill(2): `gone` when there was no process any more, which is what a signal is for. */
 type Outcome = "sent" | "gone" | ExecwireError;
 
 function isWide(scope: KillScope): scope is WideScope {
   return process.platform === "linux" && (scope === "session" || scope === "tree");
+}
+
+function isAlive({ state }: ProcessEntry): boolean {
+  return state !== "Z";
 }
 
 /** The roots, their descendants, and the sessions that descendants lead: a daemon's own children are not its descendants for long. */
@@ -149,19 +197,17 @@ function identity({ pid, startTime }: ProcessEntry): string {
   return `${pid}@${startTime}`;
 }
 
-/** Looks once more before it sends: the number may have changed hands since it was listed. */
-function sendTo({ pid, startTime }: ProcessEntry, signal: number): Outcome {
-  return readProcess(pid)?.startTime === startTime ? send(pid, signal) : "gone";
+function send(pid: number, signal: number): Outcome {
+  return outcomeOf(Math.abs(pid), () => process.kill(pid, signal));
 }
 
-function send(pid: number, signal: number): Outcome {
+function outcomeOf(pid: number, act: () => unknown): Outcome {
   try {
-    process.kill(pid, signal);
+    act();
     return "sent";
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ESRCH") return "gone";
-    const data = { pid: Math.abs(pid) };
-    return new ExecwireError("SIGNAL_FAILED", `cannot signal process ${data.pid}: ${code}`, { data, cause: error });
+    return new ExecwireError("SIGNAL_FAILED", `cannot signal process ${pid}: ${code}`, { data: { pid }, cause: error });
   }
 }

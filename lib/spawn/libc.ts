@@ -1,6 +1,6 @@
 // The C library through koffi: the calls that Node does not offer. Nothing here decides anything; each function says
 // what it wraps. koffi keeps names of types per process, so all types here are anonymous.
-import { readdirSync } from "node:fs";
+import { closeSync, readdirSync } from "node:fs";
 import { constants, endianness } from "node:os";
 import koffi from "koffi";
 import type { TerminalSize } from "../../protocol/index.ts";
@@ -59,6 +59,16 @@ const WNOHANG = 1;
 const WEXITED = 4;
 const WNOWAIT = 0x01000000;
 const CLD_EXITED = 1;
+const CLOCK_BOOTTIME = 7;
+const RUSAGE_CHILDREN = -1;
+/** Of a struct rusage, in longs. */
+const RUSAGE_LONGS = 18;
+const MINOR_FAULTS = 8;
+const MAJOR_FAULTS = 9;
+const SC_CLK_TCK = 2;
+// Equal on all architectures since Linux 5.1, but for alpha and mips, where Node does not run.
+const SYS_PIDFD_SEND_SIGNAL = 424;
+const SYS_PIDFD_OPEN = 434;
 const TCSANOW = 0;
 const ECHO_FLAGS = 0o10 | 0o20 | 0o40 | 0o100; // ECHO ECHOE ECHOK ECHONL
 const IUTF8 = 0o40000;
@@ -69,6 +79,13 @@ export interface ResourceLimits {
   readonly hard: number;
 }
 
+/** A process that stays the same one whatever becomes of its pid. */
+export interface ProcessHandle {
+  /** pidfd_send_signal(2). Throws an ErrnoError: ESRCH when the process is gone. */
+  signal(signal: number): void;
+  close(): void;
+}
+
 /** The bound calls. Throws where the C library lacks one; the caller then uses the portable providers. */
 export class Libc {
   readonly #c = bind();
@@ -77,6 +94,10 @@ export class Libc {
   readonly #ends = new Int32Array(2);
   /** A struct rlimit, as words of 32 bits: numbers of 64 would each be an object. */
   readonly #limits = new Uint32Array(4);
+  /** A struct timespec. */
+  readonly #time = longs(2);
+  readonly #usage = longs(RUSAGE_LONGS);
+  readonly #ticksPerSecond = Number(this.#c.sysconf(SC_CLK_TCK));
 
   /** pipe2(2): read end and write end, closed on exec. */
   pipe(): readonly [number, number] {
@@ -145,6 +166,25 @@ export class Libc {
     this.#c.prlimit?.(pid, RLIMIT_LOCKS, this.#limits, null);
   }
 
+  /** pidfd_open(2): the process that has this pid now; undefined where there is none, or no such call (Linux 5.3). */
+  openProcess(pid: number): ProcessHandle | undefined {
+    const fd = Number(this.#c.syscall(SYS_PIDFD_OPEN, pid, 0, 0, 0));
+    if (fd < 0) return undefined;
+    return {
+      signal: (signal) => {
+        this.#check("pidfd_send_signal", Number(this.#c.syscall(SYS_PIDFD_SEND_SIGNAL, fd, signal, 0, 0)));
+      },
+      close: () => closeSync(fd),
+    };
+  }
+
+  /** The present moment in the unit of a process's start time in /proc: clock ticks since boot. */
+  ticks(): number {
+    this.#check("clock_gettime", this.#c.clockGettime(CLOCK_BOOTTIME, this.#time));
+    const [seconds, nanoseconds] = [Number(this.#time[0]), Number(this.#time[1])];
+    return Math.floor((seconds + nanoseconds / 1e9) * this.#ticksPerSecond);
+  }
+
   /** The exit of a child of ours, if it ended. It stays a zombie, so its pid, group and session cannot be reused. */
   peekExit(pid: number): ExitStatus | undefined {
     const info = this.#info.fill(0);
@@ -162,9 +202,15 @@ export class Libc {
     return this.#c.waitid(P_ALL, 0, info, WEXITED | WNOHANG | WNOWAIT) === 0 ? info.readInt32LE(SI_PID) : undefined;
   }
 
-  /** Ends the zombie of a child that exited; does nothing for one that lives. */
-  reap(pid: number): void {
-    this.#c.waitid(P_PID, pid, this.#info, WEXITED | WNOHANG);
+  /** wait4(2): ends the zombie of a child that exited, and returns its page faults; 0 for one that lives. */
+  reap(pid: number): number {
+    return this.#c.wait4(pid, null, WNOHANG, this.#usage) === pid ? this.#faults() : 0;
+  }
+
+  /** getrusage(2): the page faults of all children that any part of this program has waited for. */
+  reapedFaults(): number {
+    this.#check("getrusage", this.#c.getrusage(RUSAGE_CHILDREN, this.#usage));
+    return this.#faults();
   }
 
   /**
@@ -211,6 +257,10 @@ export class Libc {
     }
   }
 
+  #faults(): number {
+    return Number(this.#usage[MINOR_FAULTS]) + Number(this.#usage[MAJOR_FAULTS]);
+  }
+
   #limitAt(index: number): number {
     const [first = 0, second = 0] = [this.#limits[index], this.#limits[index + 1]];
     const limit = IS_LITTLE_ENDIAN ? first + second * WORD : second + first * WORD;
@@ -243,6 +293,10 @@ export class Libc {
 /** Offset of si_pid in siginfo_t: the union is aligned to a pointer. */
 const SI_PID = koffi.sizeof("void *") === 8 ? 16 : 12;
 
+function longs(count: number): BigInt64Array | Int32Array {
+  return koffi.sizeof("long") === 8 ? new BigInt64Array(count) : new Int32Array(count);
+}
+
 function bind() {
   const c = koffi.load(null);
   const f = (prototype: string) => c.func(prototype);
@@ -255,6 +309,11 @@ function bind() {
     prlimit:
       optional(() => f("int prlimit64(int pid, int resource, void *set, void *got)")) ??
       optional(() => f("int prlimit(int pid, int resource, void *set, void *got)")),
+    clockGettime: f("int clock_gettime(int clock, void *time)"),
+    sysconf: f("long sysconf(int name)"),
+    syscall: f("long syscall(long number, long a, long b, long c, long d)"),
+    wait4: f("int wait4(int pid, void *status, int options, void *usage)"),
+    getrusage: f("int getrusage(int who, void *usage)"),
     waitid: f("int waitid(int type, int id, void *info, int options)"),
     openpt: f("int posix_openpt(int flags)"),
     grantpt: f("int grantpt(int fd)"),

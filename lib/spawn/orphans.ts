@@ -1,5 +1,6 @@
 // Orphaned descendants that the kernel gives to this program, because it is a subreaper or PID 1: ends their zombies. What one
 // gets wrong first: until its spawn is told, a child of our own looks the same.
+import { reapOwn } from "./foreign-children.ts";
 import type { Guard } from "./guard.ts";
 import type { Libc } from "./libc.ts";
 import { isMarked } from "./marks.ts";
@@ -59,7 +60,7 @@ export class Orphans {
       const identity = `${pid}@${entry.startTime}`;
       const since = before.get(identity) ?? began;
       // Who is in the session of a child of ours descends from it.
-      if (this.#reaper.owns(entry.session) || began - since >= STRANGER_MS) this.#libc.reap(pid);
+      if (this.#reaper.owns(entry.session) || began - since >= STRANGER_MS) reapOwn(this.#libc, pid);
       else this.#zombies.set(identity, since);
     }
     this.#restMs = Math.min(MAX_REST_MS, REST * (performance.now() - began));

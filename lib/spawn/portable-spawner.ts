@@ -96,7 +96,7 @@ function watchChild(child: ChildProcess): ExitSource {
     get reserved() {
       return child.exitCode === null && child.signalCode === null;
     },
-    release() {},
+    release: () => undefined,
   };
 }
 
@@ -123,7 +123,7 @@ class PtyExit implements ExitSource {
 
   check(): void {}
 
-  release(): void {}
+  release(): undefined {}
 }
 
 /** stdout and stderr on one pipe: child_process cannot, a shell can. */

@@ -2,7 +2,7 @@
 // stays reserved until we let go of it.
 import { closeSync } from "node:fs";
 import type { ExecwireError } from "../errors.ts";
-import type { Child, ExitStatus, Launch, Spawner, TtyLaunch } from "./child.ts";
+import type { Child, ExitStatus, Launch, SessionProof, Spawner, TtyLaunch } from "./child.ts";
 import { FileSearch } from "./child-facts.ts";
 import { type ChildIo, READ_BYTES } from "./child-io.ts";
 import type { Guard } from "./guard.ts";
@@ -56,10 +56,10 @@ export class PosixSpawner implements Spawner {
     this.#reaper = new Reaper(libc);
     // PID 1 gets orphans whether it wants them or not.
     const isSubreaper = subreaper || process.pid === 1;
-    // It was not asked whether it starts children of its own.
-    this.#marks = new Marks(libc, subreaper, guard);
+    // PID 1 was not asked whether it starts children of its own.
+    this.#marks = new Marks(libc, subreaper ? "none" : "any", guard);
     if (isSubreaper) this.#orphans = new Orphans(libc, this.#reaper, guard);
-    this.#kin = { marks: this.#marks, isSubreaper };
+    this.#kin = { marks: this.#marks, libc };
   }
 
   spawn(launch: Launch): Promise<Child> {
@@ -77,11 +77,10 @@ export class PosixSpawner implements Spawner {
     const birth = this.#marks.expect();
     try {
       const { file, argv, cwd, inheritFds } = launch;
-      const { stdin, stdout, stderr } = request;
-      const pid = await this.#libc.spawn({ file, argv, env, cwd, inheritFds, stdin, stdout, stderr });
+      const pid = await this.#libc.spawn({ file, argv, env, cwd, inheritFds, ...request });
       this.#marks.born(birth, pid);
       const killer = new Killer(pid, io, this.#table, this.#kin);
-      return new SpawnedChild(pid, io, new ReapedExit(pid, this.#reaper, this.#marks), killer, this.#search);
+      return new SpawnedChild(pid, io, new ReapedExit(pid, this.#reaper, this.#kin), killer, this.#search);
     } catch (error) {
       this.#marks.born(birth);
       io.release();
@@ -168,12 +167,12 @@ class ReapedExit implements ExitSource {
   readonly isReserving = true;
   readonly #pid: number;
   readonly #reaper: Reaper;
-  readonly #marks: Marks;
+  readonly #kin: Kin;
 
-  constructor(pid: number, reaper: Reaper, marks: Marks) {
+  constructor(pid: number, reaper: Reaper, kin: Kin) {
     this.#pid = pid;
     this.#reaper = reaper;
-    this.#marks = marks;
+    this.#kin = kin;
   }
 
   get reserved(): boolean {
@@ -188,8 +187,10 @@ class ReapedExit implements ExitSource {
     this.#reaper.checkOne(this.#pid);
   }
 
-  release(): void {
-    this.#marks.forget(this.#pid);
-    this.#reaper.reap(this.#pid);
+  release(): SessionProof | undefined {
+    const { libc, marks } = this.#kin;
+    const mark = marks.forget(this.#pid);
+    const reservedUntil = libc.ticks();
+    return this.#reaper.reap(this.#pid) ? { reservedUntil, mark } : undefined;
   }
 }

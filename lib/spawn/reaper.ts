@@ -6,6 +6,7 @@
 // 2. A zombie is ended only by `reap`, which its owner calls when it will send no signal any more.
 // 3. While an exit is unknown the program stays alive, and looks again by itself: SIGCHLD alone may be missed.
 import type { ExitStatus } from "./child.ts";
+import { reapOwn } from "./foreign-children.ts";
 import type { Libc } from "./libc.ts";
 
 /** Signals merge, and under some hosts never arrive; this bounds how late an exit can then be noticed. */
@@ -55,9 +56,11 @@ export class Reaper {
     if (onExit) this.#look(pid, onExit);
   }
 
-  /** Ends the zombie of `pid`. From here on the number may belong to somebody else. */
-  reap(pid: number): void {
-    if (this.#zombies.delete(pid)) this.#libc.reap(pid);
+  /** Ends the zombie of `pid`, and returns whether there was one. From here on the number may belong to another process. */
+  reap(pid: number): boolean {
+    const isZombie = this.#zombies.delete(pid);
+    if (isZombie) reapOwn(this.#libc, pid);
+    return isZombie;
   }
 
   /** Stops watching; the exits of what still runs will not be reported. */

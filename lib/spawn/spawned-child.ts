@@ -2,7 +2,7 @@
 // order of events does not, and is decided here.
 import { Observable } from "rxjs";
 import type { KillScope, SignalName, StreamName, TerminalSize } from "../../protocol/index.ts";
-import type { Child, ChildEvent, ChildStdin, ExitStatus, Facts } from "./child.ts";
+import type { Child, ChildEvent, ChildStdin, ExitStatus, Facts, Leftover, SessionProof } from "./child.ts";
 import { ChildFacts, type FileSearch } from "./child-facts.ts";
 import type { ChildIo } from "./child-io.ts";
 import type { Killer } from "./kill-scope.ts";
@@ -18,8 +18,8 @@ export interface ExitSource {
   readonly reserved: boolean;
   /** Whether it stays so until it is given up. */
   readonly isReserving: boolean;
-  /** Gives up the pid. */
-  release(): void;
+  /** Gives up the pid. Returns what proves afterwards that a process belongs to the child's session, where that is known. */
+  release(): SessionProof | undefined;
 }
 
 /** A running child. */
@@ -98,10 +98,35 @@ export class SpawnedChild implements Child {
     this.#io.resize(size);
   }
 
-  release(): void {
-    if (this.#released) return;
+  release(): Leftover | undefined {
+    if (this.#released) return undefined;
     this.#released = true;
     this.#io.release();
-    this.#exit.release();
+    const proof = this.#exit.release();
+    this.#killer.release(proof);
+    // It still runs: nothing is known of what it will leave.
+    if (!proof && this.#exit.reserved) return undefined;
+    return new SessionLeftover(this.pid, this.#killer, proof);
+  }
+}
+
+/** What a child that ended has left in its session. */
+class SessionLeftover implements Leftover {
+  readonly pid: number;
+  readonly proof: SessionProof | undefined;
+  readonly #killer: Killer;
+
+  constructor(pid: number, killer: Killer, proof: SessionProof | undefined) {
+    this.pid = pid;
+    this.#killer = killer;
+    this.proof = proof;
+  }
+
+  kill(signal: SignalName, scope: KillScope): void {
+    this.#killer.kill(signal, scope, false);
+  }
+
+  hasSurvivors(scope: KillScope): boolean {
+    return this.#killer.hasSurvivors(scope, false);
   }
 }

@@ -1,7 +1,7 @@
 // A child that does what a spec tells it, and a spawner of such children: the order of events is the spec's, not the
 // operating system's. Whatever is done to the child is recorded.
 import { Observable, type Subscriber } from "rxjs";
-import type { Child, ChildEvent, ChildStdin, Facts, Launch, Spawner } from "../../lib/spawn/child.ts";
+import type { Child, ChildEvent, ChildStdin, Facts, Launch, Leftover, Spawner } from "../../lib/spawn/child.ts";
 import type { KillScope, SignalName, StreamName, TerminalSize } from "../../protocol/index.ts";
 
 /** A stdin whose writes are taken when the spec says so. */
@@ -94,10 +94,11 @@ export class FakeChild implements Child {
   }
 
   /** Idempotent, as the contract of a child says. */
-  release(): void {
-    if (this.calls.includes("release")) return;
+  release(): Leftover | undefined {
+    if (this.calls.includes("release")) return undefined;
     this.calls.push("release");
     this.end();
+    return undefined;
   }
 
   #emit(event: ChildEvent): void {

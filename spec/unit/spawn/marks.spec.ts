@@ -1,6 +1,9 @@
 // Whose descendant a process is, by the mark that it inherited: with real processes, and spawns that overtake one another.
+import { type ChildProcess, spawn as spawnForeign, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { openSync } from "node:fs";
 import { afterEach, describe, expect, it } from "@jest/globals";
+import { reapOwn } from "../../../lib/spawn/foreign-children.ts";
 import { Libc } from "../../../lib/spawn/libc.ts";
 import { Marks } from "../../../lib/spawn/marks.ts";
 import { childrenOf } from "../../support/system-facts.ts";
@@ -45,16 +48,13 @@ function ownersOf(marks: Marks, ...pids: readonly number[]): Promise<(number | u
 
 afterEach(async () => {
   await endDetached(...others.splice(0), ...ours);
-  for (const pid of ours.splice(0)) libc.reap(pid);
+  for (const pid of ours.splice(0)) reapOwn(libc, pid);
 });
 
-describe.each([
-  ["inherited", true],
-  ["given", false],
-])("marks that are %s", (_, isInherited) => {
+describe.each(["none", "any"] as const)("marks, with other children in the program: %s", (beside) => {
   it("tell a child from others until it is forgotten, and leave our own limit as it was", async () => {
     const before = libc.lockLimits(0);
-    const marks = new Marks(libc, isInherited);
+    const marks = new Marks(libc, beside);
     const births = [marks.expect(), marks.expect()] as const;
     const children = [await spawn("exec sleep 300"), await spawn("exec sleep 300")] as const;
     marks.born(births[0], children[0]);
@@ -67,7 +67,7 @@ describe.each([
   });
 
   it("reach what a child has started before it is known", async () => {
-    const marks = new Marks(libc, isInherited);
+    const marks = new Marks(libc, beside);
     const birth = marks.expect();
     const shell = await spawn("setsid sleep 300 & wait");
     const [started] = await settled(
@@ -80,11 +80,11 @@ describe.each([
   });
 
   it("lead to a daemon whose parents are gone, when its maker was marked before", async () => {
-    const marks = new Marks(libc, isInherited);
+    const marks = new Marks(libc, beside);
     const birth = marks.expect();
     const { shell, daemon } = await spawnDaemon();
     marks.born(birth, shell);
-    expect(marks.ownerOf(daemon)).toBe(isInherited ? shell : undefined);
+    expect(marks.ownerOf(daemon)).toBe(shell);
     marks.forget(shell);
     expect(marks.ownerOf(daemon)).toBe(undefined);
   });
@@ -92,7 +92,7 @@ describe.each([
 
 describe("inherited marks", () => {
   it("are nobody's when another child has the same, and never lead to that one", async () => {
-    const marks = new Marks(libc, true);
+    const marks = new Marks(libc, "none");
     const births = [marks.expect(), marks.expect()] as const;
     // Both are spawned with the mark of the second.
     const first = await spawnDaemon();
@@ -111,7 +111,7 @@ describe("inherited marks", () => {
   });
 
   it("are nobody's when a child that may have had them shows another limit, as one that sets its own", async () => {
-    const marks = new Marks(libc, true);
+    const marks = new Marks(libc, "none");
     const births = [marks.expect(), marks.expect()] as const;
     const first = await spawnDaemon();
     libc.limitLocks(first.shell, { soft: 77, hard: Number.POSITIVE_INFINITY });
@@ -126,7 +126,7 @@ describe("inherited marks", () => {
 
   it("leave our own limit as it was also beside spawners that give theirs, whichever hears last", async () => {
     const before = libc.lockLimits(0);
-    const [inherited, given] = [new Marks(libc, true), new Marks(libc, false)];
+    const [inherited, given] = [new Marks(libc, "none"), new Marks(libc, "any")];
     const births = [inherited.expect(), given.expect()] as const;
     const children = [await spawn("exec sleep 300"), await spawn("exec sleep 300")] as const;
     inherited.born(births[0], children[0]);
@@ -136,7 +136,7 @@ describe("inherited marks", () => {
   });
 
   it("are not had by what is started aside", async () => {
-    const marks = new Marks(libc, true);
+    const marks = new Marks(libc, "none");
     const birth = marks.expect();
     const inside = marks.aside(() => libc.lockLimits(0));
     const shell = await spawn("exec sleep 300");
@@ -147,8 +147,61 @@ describe("inherited marks", () => {
 
   it("are none once a spawn has failed", () => {
     const before = libc.lockLimits(0);
-    const marks = new Marks(libc, true);
+    const marks = new Marks(libc, "none");
     marks.born(marks.expect());
     expect(libc.lockLimits(0)).toEqual(before);
+  });
+});
+
+describe("marks beside children that the program starts otherwise", () => {
+  const foreign: ChildProcess[] = [];
+  afterEach(async () => {
+    for (const child of foreign.splice(0)) {
+      const ended = once(child, "exit");
+      child.kill("SIGKILL");
+      await ended;
+    }
+  });
+
+  it("identify no descendant of one that started during the spawn, and leave it the limit that it would have had", async () => {
+    const before = libc.lockLimits(0);
+    const marks = new Marks(libc, "any");
+    const birth = marks.expect();
+    const shell = await spawn("exec sleep 300");
+    const other = spawnForeign("sleep", ["300"], { stdio: "ignore" });
+    foreign.push(other);
+    await once(other, "spawn");
+    expect(libc.lockLimits(other.pid as number)?.soft).toBe(birth.mark);
+    marks.born(birth, shell);
+    expect([other.pid as number, shell].map((pid) => marks.ownerOf(pid))).toEqual([undefined, shell]);
+    expect(libc.lockLimits(other.pid as number)).toEqual(before);
+  });
+
+  it("identify no daemon of one that was gone before the end of the spawn", async () => {
+    const marks = new Marks(libc, "any");
+    const birth = marks.expect();
+    const shell = await spawn("exec sleep 300");
+    daemons += 1;
+    const seconds = `300.1${process.pid}${daemons}`;
+    spawnSync("sh", ["-c", `(setsid sleep ${seconds} <&- >&- 2>&- &)`]);
+    const [daemon] = await settled(
+      () => findProcesses(`sleep\x00${seconds}`),
+      (found) => found.length === 1,
+    );
+    others.push(daemon as number);
+    expect(libc.lockLimits(daemon as number)?.soft).toBe(birth.mark);
+    marks.born(birth, shell);
+    expect([daemon as number, shell].map((pid) => marks.ownerOf(pid))).toEqual([undefined, shell]);
+  });
+
+  it("are not handed down by this program once their child is known, though an older spawn is on its way", async () => {
+    const marks = new Marks(libc, "any");
+    const births = [marks.expect(), marks.expect()] as const;
+    const second = await spawn("exec sleep 300");
+    marks.born(births[1], second);
+    expect(libc.lockLimits(0)?.soft).not.toBe(births[1].mark);
+    const first = await spawn("exec sleep 300");
+    marks.born(births[0], first);
+    expect(await ownersOf(marks, first, second)).toEqual([first, second]);
   });
 });
