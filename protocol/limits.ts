@@ -42,8 +42,8 @@ export const limits = {
   unreadBytes: 40 * 1024 * 1024,
   /** From SIGTERM to SIGKILL: what most programs need to shut down in order. */
   graceMs: 5_000,
-  /** After SIGKILL to everyone, how long `close()` waits for the end of streams before it lets go of them. */
-  closeDeadlineMs: 5_000,
+  /** Once nothing is left that can be killed, how long `close()` waits for streams that an unrelated process holds open. */
+  closeDeadlineMs: 2_000,
   /** A lossless reader that holds a child back and asks for nothing for this long is taken for gone, and gets a gap. */
   pauseLeaseMs: 300_000,
   /** Longest `waitMs` of a read: a day, within what a timer can do (2^31-1 ms). */

@@ -30,5 +30,5 @@ export type Message =
       readonly leftovers: boolean;
       readonly reply: Reply<{ running: boolean }>;
     } & TerminationRequest)
-  | { readonly type: "mergeWindowOver" | "timeout" | "termination" | "leaseOver" | "release" | "remove" }
+  | { readonly type: "mergeWindowOver" | "timeout" | "termination" | "leaseOver" | "closing" | "release" | "remove" }
   | { readonly type: "pressure"; readonly full: boolean };

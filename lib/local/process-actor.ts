@@ -17,7 +17,8 @@
 // clock                    termination          KILL after the grace, survivors
 // log (lossless readers)   pressure             pause or resume the child
 // clock                    leaseOver            let go of dead readers
-// supervisor               release              close all descriptors                     closed
+// supervisor               closing              close all descriptors soon after the end  closed
+// supervisor, clock        release              close all descriptors                     closed
 //
 //  starting --spawned--> running --exited--> exited --last stream ended--> closed --retention--> removed
 //      |                    \--streams end first--> running --exited--> closed
@@ -75,6 +76,9 @@ export class ProcessActor {
   #lastFacts: Facts | undefined;
   #stdin: StdinQueue | undefined;
   #openStreams = 0;
+  /** Streams that stay open when all that can be killed is gone are given up. */
+  #isClosing = false;
+  #givingUp: Cancel | undefined;
   #timeout: Cancel | undefined;
   #settleStart!: Reply<void>;
   #settleRelease!: () => void;
@@ -175,7 +179,11 @@ export class ProcessActor {
         return this.#onPressure(message.full);
       case "leaseOver":
         return this.#lease.over();
+      case "closing":
+        this.#isClosing = true;
+        return this.#releaseIfOver();
       case "release":
+        this.#givingUp?.();
         this.#termination.cancel();
         if (this.#child) this.#released(this.#child.pid, this.#child.release());
         // The ends of the streams are messages that follow this one; an exit that is not known will not be.
@@ -238,9 +246,16 @@ export class ProcessActor {
   /** Invariant 5. */
   #releaseIfOver(): void {
     const target = this.#target;
-    if (!this.log.exited || !target || this.#termination.isPending(target) || !this.log.closed) return;
+    if (!this.log.exited || !target || this.#termination.isPending(target)) return;
+    if (!this.log.closed) return this.#giveUpIfClosing();
+    this.#givingUp?.();
     this.#termination.cancel();
     if (this.#child) this.#release(this.#child);
+  }
+
+  #giveUpIfClosing(): void {
+    const { clock, limits } = this.#surroundings;
+    if (this.#isClosing) this.#givingUp ??= clock.after(limits.closeDeadlineMs, () => this.post({ type: "release" }));
   }
 
   /** What is kept of a closed process to be read is its log: its child takes several times as much memory as a small one. */

@@ -246,8 +246,9 @@ export class Supervisor implements Backend {
     const reply = { resolve: () => undefined, reject: this.#onError };
     for (const actor of actors) {
       actor.post({ type: "terminate", reason: "terminate", graceMs, scope: "tree", leftovers: true, reply });
+      actor.post({ type: "closing" });
     }
-    // After everyone was killed, a stream can only be held by somebody whom no kill can reach.
+    // One that cannot be killed, being stuck in the kernel, is left.
     const giveUp = this.#clock.after(graceMs + this.#limits.closeDeadlineMs, () => {
       for (const actor of actors) actor.post({ type: "release" });
     });

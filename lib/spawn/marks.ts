@@ -70,7 +70,8 @@ export class Marks {
   /** Inherited marks that a child of another part of the program may have, with `foreignReaps` as it was before the spawn. */
   readonly #unconfirmed = new Map<number, number>();
   #look: NodeJS.Timeout | undefined;
-  #restMs = 0;
+  /** When the next look may be. */
+  #restedAt = 0;
   /** Children that inherited the mark of another one, or none, with that. */
   readonly #late = new Map<number, number>();
   #timer: NodeJS.Timeout | undefined;
@@ -181,7 +182,7 @@ export class Marks {
     this.#assign(child, mark, true);
     if (this.#others === "none") return this.#tellGuard(child, mark);
     this.#unconfirmed.set(mark, before);
-    this.#look ??= setTimeout(() => this.#confirm(), Math.max(LOOK_MS, this.#restMs)).unref();
+    this.#look ??= setTimeout(() => this.#confirm(), Math.max(LOOK_MS, this.#restedAt - performance.now())).unref();
   }
 
   /** Looks which of the inherited marks a child of another part of the program may have got; from then on none can. */
@@ -201,7 +202,8 @@ export class Marks {
     for (const [mark, before] of [...this.#unconfirmed]) if (before !== reaps) unshare(mark, "any");
     for (const mark of this.#unconfirmed.keys()) this.#tellGuard(owners.get(mark)?.child as number, mark);
     this.#unconfirmed.clear();
-    this.#restMs = REST * (performance.now() - began);
+    const now = performance.now();
+    this.#restedAt = now + REST * (now - began);
   }
 
   #mark(child: number, old: number): void {

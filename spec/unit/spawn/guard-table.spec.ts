@@ -37,6 +37,8 @@ describe("the table of a guard", () => {
     expect(recordsOf(table)).toEqual(["12 -", "4194304 123456789012 281474976710656"]);
     table.record(12, 7);
     expect(recordsOf(table)).toEqual(["12 7", "4194304 123456789012 281474976710656"]);
+    table.record(12, { endedAt: 987_654_321_098 }, 2 ** 48);
+    expect(recordsOf(table)[0]).toBe("12 <987654321098 281474976710656");
     table.record(4_194_304);
     table.erase(12);
     table.erase(12);

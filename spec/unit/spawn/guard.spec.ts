@@ -60,6 +60,9 @@ async function lead(argv: readonly string[], count: number): Promise<[number, ..
 const recordOf = (pid: number, startTime = readProcess(pid)?.startTime) =>
   `${pid} ${startTime}`.padEnd(39).concat("\n");
 const reservedRecordOf = (pid: number, mark: number | "" = "") => `${pid} - ${mark}`.padEnd(39).concat("\n");
+/** How a process is recorded that has ended at `tick`. */
+const endedRecordOf = (pid: number, tick: number, mark: number | "" = "") =>
+  `${pid} <${tick} ${mark}`.padEnd(39).concat("\n");
 const ERASED = " ".repeat(39).concat("\n");
 
 /** Has a guard find this in its table, and waits until it has done its work. */
@@ -129,6 +132,32 @@ describe.each(SHELLS)("the guard's script in %s", (...shell) => {
     await killAfter(reservedRecordOf(leader, mark), shell);
     await allGone(leader, marked);
     expect(isAlive(spared)).toBe(true);
+  });
+
+  it("kills what an ended process has left in its session, by the time of its end or its mark, and nothing else of it", async () => {
+    const mark = 2 ** 42 + process.pid;
+    const script = "sleep 300 & echo $!; setsid sh -c 'echo $$; exec sleep 300' & read line";
+    const [older, olderJob = 0, olderDaemon = 0] = await lead(sh(script), 2);
+    const [younger, youngerJob = 0, youngerDaemon = 0] = await lead(sh(script), 2);
+    const libc = new Libc();
+    for (const pid of [youngerJob, youngerDaemon, olderDaemon])
+      libc.limitLocks(pid, { soft: mark, hard: Number.POSITIVE_INFINITY });
+    await settled(
+      () => [older, younger].map(stateOf),
+      (states) => states.every((state) => state === undefined),
+    );
+    const start = (pid: number) => readProcess(pid)?.startTime as number;
+    // Of the second it is not known by its start that it was there before the end.
+    const records = endedRecordOf(older, start(olderJob) + 1) + endedRecordOf(younger, start(youngerJob), mark);
+    await killAfter(records, shell);
+    await allGone(olderJob, youngerJob);
+    expect(alive([olderDaemon, youngerDaemon])).toEqual([true, true]);
+  });
+
+  it("spares a session that got the number of an ended process", async () => {
+    const [other, job = 0] = await lead(sh("sleep 300 & echo $!; wait"), 1);
+    await killAfter(endedRecordOf(other, readProcess(other)?.startTime as number, 2 ** 43), shell);
+    expect(alive([other, job])).toEqual([true, true]);
   });
 
   it("spares a stranger who got the number of a recorded process, and its session", async () => {

@@ -108,6 +108,15 @@ describe("inherited marks", () => {
     marks.born(births[0], first.shell);
     expect(await ownersOf(marks, first.shell, second.shell)).toEqual([first.shell, second.shell]);
     expect([first.daemon, second.daemon].map((pid) => marks.ownerOf(pid))).toEqual([undefined, undefined]);
+    // It may be of either, and of no third one.
+    const mayDescend = (pid: number) => [first.shell, second.shell, third].map((child) => marks.mayDescend(pid, child));
+    expect([first.daemon, second.daemon, process.pid].map(mayDescend)).toEqual([
+      [true, true, false],
+      [true, true, false],
+      [false, false, false],
+    ]);
+    marks.forget(second.shell);
+    expect(mayDescend(first.daemon)).toEqual([true, false, false]);
   });
 
   it("are nobody's when a child that may have had them shows another limit, as one that sets its own", async () => {

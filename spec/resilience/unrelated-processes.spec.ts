@@ -1,0 +1,133 @@
+// Whatever ends a command: a process that only has its streams lives on, older than it or younger, and what it has started itself
+// ends. Each way to end is tried with all of them at once.
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { afterEach, describe, expect, it } from "@jest/globals";
+import { connect, createSupervisor, type Process, type RemoteBackend, type Supervisor } from "../../lib/index.ts";
+import { printed } from "../support/outcome.ts";
+import { bash } from "../support/programs.ts";
+import { makeScratch, uniqueName } from "../support/scratch.ts";
+import { isAlive } from "../support/system-facts.ts";
+import { type HostedServer, makeSurroundings } from "../support/system-server.ts";
+import { allGone, endDetached, numbersIn } from "../support/trees.ts";
+import { curiousShell, master, tmux, type Unrelated } from "../support/unrelated.ts";
+
+const missing = ["tmux", "python3"].filter((program) => spawnSync("which", [program]).status !== 0);
+if (missing.length > 0) console.warn(`SKIPPED what unrelated processes live through: no ${missing.join(", ")} here`);
+
+const scratch = makeScratch();
+const user = makeSurroundings();
+const env = { PATH: process.env.PATH ?? "/usr/bin:/bin" };
+
+/** Prints four pids: of itself, a job in the background, and two daemons, of which the second has closed its streams as well. */
+const OURS = `
+trap '' HUP
+sleep 1000 & echo $!
+(setsid sh -c 'echo $$; exec sleep 1000' &)
+(setsid sh -c 'echo $$; exec sleep 1000 <&- >&- 2>&-' &)
+echo $$; wait`;
+
+const ended: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of ended.splice(0).reverse()) await end();
+});
+
+/** What is to be ended, and what must live on or end with it. */
+interface Scene {
+  readonly processes: readonly Process[];
+  readonly unrelated: readonly number[];
+  readonly ours: readonly number[];
+}
+
+/** Starts commands and all those that get hold of their streams. */
+async function setScene(backend: Supervisor | RemoteBackend, timeoutMs?: number): Promise<Scene> {
+  const spec = { env, ...(timeoutMs !== undefined && { timeoutMs }) };
+  const all: Unrelated[] = [
+    await master(scratch(uniqueName("s")), "older"),
+    await master(scratch(uniqueName("s")), "younger"),
+    tmux(scratch(uniqueName("t")), "older"),
+    tmux(scratch(uniqueName("t")), "younger"),
+  ];
+  ended.push(...all.map((each) => () => each.end()));
+  const processes = await Promise.all(
+    all.map(async ({ client, tty }) => {
+      const process = await backend.start({ ...spec, argv: client, tty });
+      await printed(process, "ready");
+      return process;
+    }),
+  );
+  const origin = await backend.start({ ...spec, argv: bash(OURS) });
+  const ours = numbersIn(await printed(origin, /(\d+\s+){4}/));
+  ended.push(() => endDetached(...ours));
+  const shell = await curiousShell(origin.info.pid as number);
+  ended.push(() => shell.end());
+  const unrelated = [...all, shell].flatMap((each) => each.pids());
+  expect(unrelated).toHaveLength(10);
+  expect([...unrelated, ...ours].filter((pid) => !isAlive(pid))).toEqual([]);
+  return { processes: [...processes, origin], unrelated, ours };
+}
+
+async function serve(
+  ...args: readonly string[]
+): Promise<{ readonly server: HostedServer; readonly client: RemoteBackend }> {
+  const server = await user.serve(args);
+  const token = readFileSync(user.file(`token-${server.child.pid}`), "utf8").trim();
+  const client = await connect(server.url, { token, limits: { recoveryMs: 1000 } });
+  ended.push(() => client.close());
+  return { server, client };
+}
+
+function supervise(): Supervisor {
+  const supervisor = createSupervisor();
+  ended.push(() => supervisor.close({ graceMs: 0 }));
+  return supervisor;
+}
+
+async function checkEnd({ unrelated, ours }: Scene): Promise<void> {
+  await allGone(...ours);
+  expect(unrelated.filter((pid) => !isAlive(pid))).toEqual([]);
+}
+
+const terminateAll = ({ processes }: Scene, graceMs: number) =>
+  Promise.all(processes.map((process) => process.terminate({ scope: "tree", graceMs })));
+
+(missing.length > 0 ? describe.skip : describe)("processes that have only got the streams of a command live on", () => {
+  it.each([0, 500])("when its tree is terminated, with a grace of %i ms", async (graceMs) => {
+    const scene = await setScene(supervise());
+    await terminateAll(scene, graceMs);
+    await checkEnd(scene);
+  });
+
+  it("when its tree is signalled", async () => {
+    const scene = await setScene(supervise());
+    await Promise.all(scene.processes.map((process) => process.signal("SIGKILL", { scope: "tree" })));
+    await checkEnd(scene);
+  });
+
+  it("when its time is out", async () => {
+    const scene = await setScene(supervise(), 3_000);
+    await checkEnd(scene);
+  });
+
+  it("when the supervisor is closed", async () => {
+    const supervisor = supervise();
+    const scene = await setScene(supervisor);
+    await supervisor.close({ graceMs: 500 });
+    await checkEnd(scene);
+  });
+
+  it("when the session of its client ends", async () => {
+    const { client } = await serve();
+    const scene = await setScene(client);
+    await client.close({ graceMs: 500 });
+    await checkEnd(scene);
+  });
+
+  it.each(["SIGTERM", "SIGINT", "SIGKILL"] as const)("when the server gets %s", async (signal) => {
+    const { server, client } = await serve();
+    const scene = await setScene(client);
+    server.child.kill(signal);
+    await server.ended;
+    await checkEnd(scene);
+  });
+});
