@@ -70,7 +70,8 @@ export type SignalName = `SIG${string}`;
 
 /**
  * Whom a signal reaches: the `process` alone; its process `group` (a job detached on purpose survives); its `session`
- * (also the job-control groups of an interactive shell); the `tree` (session, descendants and who holds its pipes: also daemons).
+ * (also the job-control groups of an interactive shell); the `tree` (session and descendants: also daemons). What
+ * only has its streams open is none of them: a descriptor may have been passed to it. After the end, what is left of the session.
  */
 export type KillScope = "process" | "group" | "session" | "tree";
 

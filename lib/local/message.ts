@@ -32,3 +32,12 @@ export type Message =
     } & TerminationRequest)
   | { readonly type: "mergeWindowOver" | "timeout" | "termination" | "leaseOver" | "closing" | "release" | "remove" }
   | { readonly type: "pressure"; readonly full: boolean };
+
+/** Answers a call with what `act` returns, or throws. */
+export function answer<T>(reply: Reply<T>, act: () => T): void {
+  try {
+    reply.resolve(act());
+  } catch (error) {
+    reply.reject(error);
+  }
+}

@@ -35,7 +35,7 @@ import { ExecwireError } from "../errors.ts";
 import { ReplayLog, type ReplayLogOptions } from "../log/replay-log.ts";
 import type { Child, ExitStatus, Facts, KillTarget, Leftover } from "../spawn/child.ts";
 import { discard } from "./discard.ts";
-import type { Message, Reply } from "./message.ts";
+import { answer, type Message, type Reply } from "./message.ts";
 import { OutputMerger } from "./output-merger.ts";
 import { PauseLease } from "./pause-lease.ts";
 import { type Identity, ProcessStatus } from "./process-status.ts";
@@ -320,11 +320,3 @@ export class ProcessActor {
 
 /** What can be told of a child that was let go of. */
 const NOTHING_LEFT: Facts = { holders: async () => [], activity: async () => ({ state: "exited" }) };
-
-function answer<T>(reply: Reply<T>, act: () => T): void {
-  try {
-    reply.resolve(act());
-  } catch (error) {
-    reply.reject(error);
-  }
-}

@@ -35,9 +35,8 @@ export interface SupervisorOptions {
   /** How children are spawned. Default `auto`. */
   readonly spawner?: SpawnerName | (() => Promise<Spawner>);
   /**
-   * Take in orphaned descendants (Linux): end their zombies, and find by a tree kill also daemons that were made within the first
-   * milliseconds of a process. Only for programs that start no children of their own beside this supervisor: those could be
-   * taken for somebody's descendants. Default false.
+   * Adopt orphaned descendants (Linux) and end their zombies. Only for programs that start no children of their own beside this
+   * supervisor: those could be mistaken for descendants of its processes. Default false.
    */
   readonly subreaper?: boolean;
   /**

@@ -22,8 +22,8 @@ export interface Abilities {
   readonly killAfterExit: boolean;
   /** What the child itself printed always comes before its `exited`. */
   readonly exitAfterOwnOutput: boolean;
-  /** The tree includes whoever holds the child's pipes, also a daemon whose parents are gone. */
-  readonly findsPipeHolders: boolean;
+  /** The tree includes daemons whose parents are gone. */
+  readonly findsDaemons: boolean;
   /** A program that cannot be executed makes `start` reject on a tty too, even if only exec could know. */
   readonly execErrorsOnTty: boolean;
   /** A file that is no program and has no #! line is refused rather than given to a shell. */
@@ -104,7 +104,7 @@ const POSIX: Abilities = {
   inheritFds: true,
   killAfterExit: true,
   exitAfterOwnOutput: true,
-  findsPipeHolders: true,
+  findsDaemons: true,
   execErrorsOnTty: true,
   refusesShapeless: true,
   presetsTerminal: true,
@@ -141,7 +141,7 @@ const factories: readonly BackendFactory[] = [
       inheritFds: false,
       killAfterExit: false,
       exitAfterOwnOutput: false,
-      findsPipeHolders: false,
+      findsDaemons: false,
       execErrorsOnTty: false,
       refusesShapeless: false,
       presetsTerminal: false,

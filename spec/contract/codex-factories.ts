@@ -105,7 +105,7 @@ function composed(backend: Backend, end: () => Promise<void>): Backend {
 const DIALECT = {
   inheritFds: false,
   killAfterExit: false,
-  findsPipeHolders: false,
+  findsDaemons: false,
   presetsTerminal: false,
   closesPipes: false,
   signals: false,

@@ -123,7 +123,7 @@ describeBackends(
       await allGone(...pids);
     });
 
-    needs("endsGently", "findsPipeHolders")("reaches who has left the group", async () => {
+    needs("endsGently", "findsDaemons")("reaches who has left the group", async () => {
       const controller = new AbortController();
       const daemon = "setsid sh -c 'echo $$; exec sleep 1000' & wait";
       const { run: started, pids } = await startTelling(daemon, { signal: controller.signal });

@@ -143,7 +143,7 @@ describeBackends("signals", ({ supports, needs, start }) => {
     expect((await exitOf(process)).signal).toBe("SIGKILL");
   });
 
-  if (supports.findsPipeHolders) {
+  if (supports.findsDaemons) {
     it("reaches a double-forked daemon that holds a pipe with scope tree", async () => {
       const { process, pids } = await startFamily(sh(`(${daemon}); read _ <&0; exec sleep 1000`), 1);
       await process.terminate({ graceMs: 0, scope: "tree" });

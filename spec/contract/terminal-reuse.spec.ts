@@ -6,7 +6,7 @@ import { allGone, numbersIn } from "../support/trees.ts";
 import { describeBackends } from "./backends.ts";
 
 describeBackends("a termination that goes on after the terminal was closed", ({ needs, start }) => {
-  needs("endsGently", "findsPipeHolders")("spares the process that has a terminal of the same number", async () => {
+  needs("endsGently", "findsDaemons")("spares the process that has a terminal of the same number", async () => {
     // Left behind without the terminal, and deaf to SIGTERM: it is killed when the grace is over.
     const deaf = "trap '' TERM; setsid sleep 1000 < /dev/null > /dev/null 2>&1 & echo pid:$!:; trap - TERM; read _";
     const first = await start({ argv: sh(deaf), tty: { echo: false } });
