@@ -1,11 +1,11 @@
 // What ended processes have left running in their sessions: background jobs. They live on beside the supervisor, and end with it.
-// Whether a session is empty is not asked at each end, since that takes a look at every process of the system.
+// Whether one has ended by itself is not watched, since that takes a look at every process of the system.
 import type { SignalName } from "../../protocol/index.ts";
 import type { Clock } from "../clock.ts";
 import type { KillTarget, Leftover } from "../spawn/child.ts";
 import { Termination } from "./termination.ts";
 
-/** So many ended processes are kept in mind before the first look which of their sessions are empty; then twice what was left. */
+/** So many sessions are kept before the first look which of them are empty; then twice as many as were left. */
 const LOOK_AT = 1024;
 
 /** The sessions of ended processes. */

@@ -81,7 +81,7 @@ export interface Child extends KillTarget {
   readonly facts: Facts | undefined;
   /**
    * Gives up the pid and closes every descriptor. The streams end here if they had not. Returns what the child may have left
-   * behind, the first time and where that can be known.
+   * behind; undefined where that is nothing, or not known because the child still runs.
    */
   release(): Leftover | undefined;
 }

@@ -1,6 +1,6 @@
 // The C library through koffi: the calls that Node does not offer. Nothing here decides anything; each function says
 // what it wraps.
-import { closeSync, readdirSync } from "node:fs";
+import { closeSync, openSync, readdirSync } from "node:fs";
 import { constants, endianness } from "node:os";
 import koffi from "koffi";
 import type { TerminalSize } from "../../protocol/index.ts";
@@ -47,6 +47,7 @@ const O_CLOEXEC = 0o2000000;
 const F_SETPIPE_SZ = 1031;
 const F_SETFD = 2;
 const F_SETFL = 4;
+const F_SETOWN = 8;
 const FD_CLOEXEC = 1;
 const TIOCSWINSZ = 0x5414;
 const PR_SET_CHILD_SUBREAPER = 36;
@@ -73,6 +74,9 @@ const SYS_PIDFD_OPEN = 434;
 const TCSANOW = 0;
 const ECHO_FLAGS = 0o10 | 0o20 | 0o40 | 0o100; // ECHO ECHOE ECHOK ECHONL
 const IUTF8 = 0o40000;
+
+/** A descriptor that is asked about numbers and used for nothing else. */
+let unused: number | undefined;
 
 /** Limits of a resource; infinite where there is none. */
 export interface ResourceLimits {
@@ -165,6 +169,15 @@ export class Libc {
     this.#putLimit(0, soft);
     this.#putLimit(2, hard);
     this.#c.prlimit?.(pid, RLIMIT_LOCKS, this.#limits, null);
+  }
+
+  /**
+   * fcntl(F_SETOWN): whether any process has this number as its pid, group or session. The kernel looks the number up for the
+   * owner of a descriptor, and finds none (ESRCH) when it is free.
+   */
+  isPidInUse(pid: number): boolean {
+    unused ??= openSync("/dev/null", "r");
+    return this.#c.fcntl(unused, F_SETOWN, -pid) === 0 || koffi.errno() !== constants.errno.ESRCH;
   }
 
   /** pidfd_open(2): the process that has this pid now; undefined where there is none, or no such call (Linux 5.3). */

@@ -96,7 +96,9 @@ function watchChild(child: ChildProcess): ExitSource {
     get reserved() {
       return child.exitCode === null && child.signalCode === null;
     },
-    release: () => undefined,
+    release() {
+      return this.reserved ? undefined : "members";
+    },
   };
 }
 
@@ -123,7 +125,9 @@ class PtyExit implements ExitSource {
 
   check(): void {}
 
-  release(): undefined {}
+  release(): "members" | undefined {
+    return this.reserved ? undefined : "members";
+  }
 }
 
 /** stdout and stderr on one pipe: child_process cannot, a shell can. */

@@ -191,6 +191,8 @@ class ReapedExit implements ExitSource {
     const { libc, marks } = this.#kin;
     const mark = marks.forget(this.#pid);
     const reservedUntil = libc.ticks();
-    return this.#reaper.reap(this.#pid) ? { reservedUntil, mark } : undefined;
+    const isReaped = this.#reaper.reap(this.#pid);
+    // Mostly nothing is left, which is known without a look at all processes.
+    return isReaped && libc.isPidInUse(this.#pid) ? { reservedUntil, mark } : undefined;
   }
 }

@@ -18,8 +18,11 @@ export interface ExitSource {
   readonly reserved: boolean;
   /** Whether it stays so until it is given up. */
   readonly isReserving: boolean;
-  /** Gives up the pid. Returns what proves afterwards that a process belongs to the child's session, where that is known. */
-  release(): SessionProof | undefined;
+  /**
+   * Gives up the pid. When there may be processes left in the child's session it returns what proves that one belongs to it;
+   * `members` where those are known that were in it at the exit.
+   */
+  release(): SessionProof | "members" | undefined;
 }
 
 /** A running child. */
@@ -102,10 +105,10 @@ export class SpawnedChild implements Child {
     if (this.#released) return undefined;
     this.#released = true;
     this.#io.release();
-    const proof = this.#exit.release();
+    const left = this.#exit.release();
+    if (left === undefined) return undefined;
+    const proof = left === "members" ? undefined : left;
     this.#killer.release(proof);
-    // It still runs: nothing is known of what it will leave.
-    if (!proof && this.#exit.reserved) return undefined;
     return new SessionLeftover(this.pid, this.#killer, proof);
   }
 }

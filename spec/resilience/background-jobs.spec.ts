@@ -67,6 +67,17 @@ describe.each(["posix", "portable"] as const)("what an ended command has left in
     await supervisor.close({ graceMs: 0 });
   });
 
+  it("ends when it is a single job, in a group of its own", async () => {
+    const supervisor = createSupervisor({ spawner });
+    const script = "set -m; sleep 1000 <&- >&- 2>&- & echo $!";
+    const process = await supervisor.start({ argv: ["/bin/bash", "--norc", "-c", script], env });
+    const [job = 0] = numbersIn(await printed(process, "\n"));
+    left.push(job);
+    await end(process);
+    await supervisor.close({ graceMs: 0 });
+    await allGone(job);
+  });
+
   it("is not reached by a termination that names no scope", async () => {
     const supervisor = createSupervisor({ spawner });
     const { process, jobs } = await leave(supervisor);
