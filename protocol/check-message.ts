@@ -1,5 +1,6 @@
 // Checks a decoded message before anything acts on it: its shape here, the arguments of a method where they are used.
 import { checkEvent, checkExit, checkGap, checkProcess, checkRead } from "./check-event.ts";
+import { MIN_FRAME_BYTES } from "./limits.ts";
 import type { MethodName, Methods } from "./messages.ts";
 import {
   checkFlag,
@@ -15,6 +16,10 @@ import {
 } from "./validate.ts";
 
 const MAX = Number.MAX_SAFE_INTEGER;
+/** A server that wants a sign of life more often would keep its client from everything else. */
+const MIN_PING_MS = 10;
+/** A client keeps up to a window for a reader that does not read. */
+const MAX_WINDOW_BYTES = 64 * 1024 * 1024;
 const DELIVERIES = ["gap", "lossless"];
 const SCOPES = ["process", "group", "session", "tree"];
 
@@ -99,7 +104,9 @@ const PARAMS: { readonly [M in keyof Methods]: Check } = {
     checkText("incarnation", incarnation, 64) ??
     optional(subscribe, (mode) => checkOneOf("subscribe", mode, DELIVERIES)),
   "process/attach": ({ processId }) => checkText("processId", processId),
-  "process/list": none,
+  "process/list": ({ limit, after }) =>
+    optional(limit, (count) => checkInteger("limit", count, 1, MAX)) ??
+    optional(after, (place) => checkText("after", place, 128)),
   "process/subscribe": (params) =>
     address(params) ??
     checkInteger("afterSeq", params.afterSeq, 0, MAX) ??
@@ -131,7 +138,8 @@ const channel: Check = (result) => checkInteger("channel", result.channel, 1, MA
 const RESULTS: { readonly [M in keyof Methods]: Check } = {
   "process/start": (result) => checkProcess(result.process) ?? optional(result.channel, () => channel(result)),
   "process/attach": (result) => checkProcess(result.process),
-  "process/list": (result) => checkEach("processes", result.processes, checkProcess),
+  "process/list": ({ processes, next }) =>
+    checkEach("processes", processes, checkProcess) ?? optional(next, (place) => checkText("next", place, 128)),
   "process/subscribe": channel,
   "process/unsubscribe": none,
   "process/read": checkRead,
@@ -200,8 +208,8 @@ function checkServerLimits(serverLimits: unknown): Problem | undefined {
   if (!isRecord(serverLimits)) return { field: "limits", message: "must be a map" };
   return (
     checkInteger("limits.sessionTtlMs", serverLimits.sessionTtlMs, 0, MAX) ??
-    checkInteger("limits.pingMs", serverLimits.pingMs, 1, 2 ** 31 - 1) ??
-    checkInteger("limits.frameBytes", serverLimits.frameBytes, 1, MAX) ??
-    checkInteger("limits.windowBytes", serverLimits.windowBytes, 1, MAX)
+    checkInteger("limits.pingMs", serverLimits.pingMs, MIN_PING_MS, 2 ** 31 - 1) ??
+    checkInteger("limits.frameBytes", serverLimits.frameBytes, MIN_FRAME_BYTES, MAX) ??
+    checkInteger("limits.windowBytes", serverLimits.windowBytes, 1, MAX_WINDOW_BYTES)
   );
 }

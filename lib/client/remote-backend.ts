@@ -8,6 +8,7 @@ import type { Backend, CloseOptions, StartOptions } from "../process/backend.ts"
 import { Process } from "../process/process.ts";
 import type { OpenTransport } from "../transport/transport.ts";
 import { Link } from "./link.ts";
+import { collectPages } from "./process-list.ts";
 import { RemoteLog } from "./remote-log.ts";
 import { RemotePort } from "./remote-port.ts";
 import { Requests } from "./requests.ts";
@@ -87,8 +88,8 @@ export class RemoteBackend implements Backend {
     return this.#processOf(log, "gap");
   }
 
-  async list(): Promise<readonly ProcessInfo[]> {
-    return (await this.#requests.call("process/list", {})).processes;
+  list(): Promise<readonly ProcessInfo[]> {
+    return collectPages((params) => this.#requests.call("process/list", params));
   }
 
   close(options: CloseOptions = {}): Promise<void> {

@@ -104,6 +104,7 @@ export class Dispatcher {
       backend,
       channels,
       session,
+      limits,
       signal: this.#gone.signal,
       subscribe: (channel, afterSeq, delivery, acked = afterSeq) => {
         this.#end(channel);

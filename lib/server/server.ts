@@ -1,7 +1,7 @@
 // Serves a backend to many connections. It knows the interface `Backend` and nothing of what is behind it, so a remote
 // backend can be served as well (a relay).
 import type { Meter } from "@opentelemetry/api";
-import { type Limits, limits, SUBPROTOCOL } from "../../protocol/index.ts";
+import { type Limits, limits, MIN_FRAME_BYTES, SUBPROTOCOL } from "../../protocol/index.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { ExecwireError, refuse } from "../errors.ts";
 import { type ReportError, reportToConsole } from "../log/guarded-observable.ts";
@@ -62,6 +62,12 @@ export async function serve(backend: Backend, options: ServeOptions): Promise<Ex
     throw new ExecwireError("INVALID_PARAMS", message, { data: { field: "auth" } });
   }
   checkAuth(auth);
+  if ((options.limits?.frameBytes ?? MIN_FRAME_BYTES) < MIN_FRAME_BYTES) {
+    refuse({
+      field: "limits.frameBytes",
+      message: `must be at least ${MIN_FRAME_BYTES}, which every client relies on`,
+    });
+  }
   const server = new Server(backend, options);
   const { frameBytes, handshakeMs } = server.parts.limits;
   const listener =

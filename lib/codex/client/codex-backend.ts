@@ -14,6 +14,7 @@ import { startDigest } from "../../local/start-digest.ts";
 import { type GuardedObservable, type ReportError, reportToConsole } from "../../log/guarded-observable.ts";
 import type { Backend, StartOptions } from "../../process/backend.ts";
 import type { Process } from "../../process/process.ts";
+import { checkDescribable, describeArgv } from "../../process/process-info.ts";
 import type { TextTransport } from "../../transport/websocket-client.ts";
 import { CodexError } from "../codex-error.ts";
 import { type Envelope, NO_ID } from "../envelope.ts";
@@ -96,6 +97,7 @@ export class CodexBackend implements Backend {
 
   async start(spec: ProcessSpec, { incarnation = newUuid() }: StartOptions = {}): Promise<Process> {
     refuse(checkSpec(spec));
+    checkDescribable(spec, this.#limits);
     const processId = spec.processId ?? incarnation;
     const digest = startDigest(spec);
     let process = this.#processes.find(processId);
@@ -141,7 +143,7 @@ export class CodexBackend implements Backend {
       identity: {
         processId,
         incarnation,
-        argv: Object.freeze([...spec.argv]),
+        ...describeArgv(spec.argv, this.#limits.infoArgvBytes),
         cwd,
         tty: Boolean(spec.tty),
         stdin: Boolean(spec.tty || spec.pipeStdin),
