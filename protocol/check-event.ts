@@ -6,12 +6,16 @@ import {
   checkOneOf,
   checkSize,
   checkText,
+  checkTextList,
+  checkTextMap,
   isRecord,
   optional,
   type Problem,
 } from "./validate.ts";
 
 const MAX = Number.MAX_SAFE_INTEGER;
+/** What a Date can hold, in milliseconds. */
+const MAX_TIME = 8.64e15;
 /** Exit codes are 8 bits on POSIX and 32 on Windows, where some hosts take them for signed. */
 const [MIN_EXIT_CODE, MAX_EXIT_CODE] = [-(2 ** 31), 2 ** 32 - 1];
 const STREAMS = ["stdout", "stderr", "pty"];
@@ -51,14 +55,32 @@ export function checkGap(gap: unknown): Problem | undefined {
   );
 }
 
-/** The problem of a process as lists show it: of the fields by which it is found and judged. */
+/** The problem of a process as lists show it. */
 export function checkProcess(process: unknown): Problem | undefined {
   if (!isRecord(process)) return { field: "process", message: "must be a map" };
   return (
     checkText("process.processId", process.processId) ??
     checkText("process.incarnation", process.incarnation) ??
     checkText("process.state", process.state) ??
-    checkStatus("process", process)
+    checkStatus("process", process) ??
+    checkTextList("process.argv", process.argv) ??
+    checkText("process.cwd", process.cwd) ??
+    checkFlag("process.tty", process.tty) ??
+    checkFlag("process.stdin", process.stdin) ??
+    optional(process.pid, (pid) => checkInteger("process.pid", pid, 1, MAX)) ??
+    checkInteger("process.startedAt", process.startedAt, -MAX_TIME, MAX_TIME) ??
+    checkText("process.sandbox", process.sandbox) ??
+    checkTextMap("process.labels", process.labels) ??
+    optional(process.argvOmitted, checkOmitted) ??
+    optional(process.labelsOmitted, (count) => checkInteger("process.labelsOmitted", count, 0, MAX))
+  );
+}
+
+function checkOmitted(omitted: unknown): Problem | undefined {
+  if (!isRecord(omitted)) return { field: "process.argvOmitted", message: "must be a map" };
+  return (
+    checkInteger("process.argvOmitted.arguments", omitted.arguments, 0, MAX) ??
+    checkInteger("process.argvOmitted.bytes", omitted.bytes, 0, MAX)
   );
 }
 

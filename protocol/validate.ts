@@ -148,7 +148,8 @@ function checkEnv(field: string, env: unknown): Problem | undefined {
     : problem(field, `has a name that is empty or holds "=" or NUL: ${describe(name)}`);
 }
 
-function checkTextMap(field: string, map: unknown): Problem | undefined {
+/** The problem of a map of texts. */
+export function checkTextMap(field: string, map: unknown): Problem | undefined {
   // No value is shown: it may be a secret in the wrong place.
   if (!isRecord(map))
     return problem(field, `must be an object of strings, got ${Array.isArray(map) ? "an array" : typeof map}`);
@@ -159,7 +160,8 @@ function checkTextMap(field: string, map: unknown): Problem | undefined {
   return undefined;
 }
 
-function checkTextList(field: string, list: unknown): Problem | undefined {
+/** The problem of a list of texts. */
+export function checkTextList(field: string, list: unknown): Problem | undefined {
   if (!Array.isArray(list)) return problem(field, `must be an array of strings, got ${describe(list)}`);
   for (const [index, item] of list.entries()) {
     const wrong = checkText(`${field}[${index}]`, item);

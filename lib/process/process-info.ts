@@ -75,21 +75,28 @@ export function infoCost(info: ProcessInfo): number {
   return bytes;
 }
 
-/** The description within so many bytes on the wire: with fewer arguments, then without labels, and it says so. */
+/** The description within so many bytes on the wire: with fewer arguments, or without labels where that is not enough. It says so. */
 export function fitInfo(info: ProcessInfo, maxBytes: number): ProcessInfo {
-  const excess = infoBytes(info) - maxBytes;
-  if (excess <= 0) return info;
-  const { argvOmitted: before } = info;
+  const bytes = infoBytes(info);
+  if (bytes <= maxBytes) return info;
   const argvBytes = info.argv.reduce((sum, argument) => sum + utf8Bytes(argument) + TEXT_HEAD_BYTES, 0);
-  const { argv, argvOmitted: now } = describeArgv(info.argv, Math.max(0, argvBytes - excess));
+  const room = maxBytes - (bytes - argvBytes);
+  // The program at least has its place.
+  if (room >= TEXT_HEAD_BYTES) return withFewerArguments(info, room);
+  const labelsOmitted = (info.labelsOmitted ?? 0) + Object.keys(info.labels).length;
+  const bare = { ...info, labels: {}, ...(labelsOmitted > 0 && { labelsOmitted }) };
+  const roomWithoutLabels = maxBytes - (infoBytes(bare) - argvBytes);
+  return roomWithoutLabels >= argvBytes ? bare : withFewerArguments(bare, Math.max(0, roomWithoutLabels));
+}
+
+function withFewerArguments(info: ProcessInfo, maxBytes: number): ProcessInfo {
+  const { argvOmitted: before } = info;
+  const { argv, argvOmitted: now } = describeArgv(info.argv, maxBytes);
   const omitted = {
     arguments: (before?.arguments ?? 0) + (now?.arguments ?? 0),
     bytes: (before?.bytes ?? 0) + (now?.bytes ?? 0),
   };
-  const shorter = { ...info, argv, argvOmitted: omitted };
-  if (infoBytes(shorter) <= maxBytes) return shorter;
-  const labelsOmitted = (info.labelsOmitted ?? 0) + Object.keys(info.labels).length;
-  return { ...shorter, labels: {}, ...(labelsOmitted > 0 && { labelsOmitted }) };
+  return { ...info, argv, argvOmitted: omitted };
 }
 
 function* textsOf({ processId, incarnation, cwd, signal, sandbox, argv, labels }: ProcessInfo): Generator<string> {
