@@ -18,6 +18,7 @@ const MAX = Number.MAX_SAFE_INTEGER;
 const MAX_TIME = 8.64e15;
 /** Exit codes are 8 bits on POSIX and 32 on Windows, where some hosts take them for signed. */
 const [MIN_EXIT_CODE, MAX_EXIT_CODE] = [-(2 ** 31), 2 ** 32 - 1];
+const MAX_SIGNAL_CHARS = 32;
 const STREAMS = ["stdout", "stderr", "pty"];
 const TYPES = ["output", "resized", "exited", "closed"];
 
@@ -50,7 +51,7 @@ export function checkGap(gap: unknown): Problem | undefined {
   if (!isRecord(gap)) return { field: "gap", message: "must be a map" };
   return (
     checkInteger("gap.firstSeq", gap.firstSeq, 1, MAX) ??
-    checkInteger("gap.lastSeq", gap.lastSeq, 1, MAX) ??
+    checkInteger("gap.lastSeq", gap.lastSeq, gap.firstSeq as number, MAX) ??
     optional(gap.bytes, (bytes) => checkInteger("gap.bytes", bytes, 0, MAX))
   );
 }
@@ -102,7 +103,8 @@ export function checkRead(result: Record<string, unknown>): Problem | undefined 
 }
 
 function checkOutput(field: string, { seq, stream, chunk }: Record<string, unknown>): Problem | undefined {
-  if (!(chunk instanceof Uint8Array)) return { field: `${field}.chunk`, message: "must be bytes" };
+  if (!(chunk instanceof Uint8Array) || chunk.length === 0)
+    return { field: `${field}.chunk`, message: "must be bytes" };
   return checkInteger(`${field}.seq`, seq, 1, MAX) ?? checkOneOf(`${field}.stream`, stream, STREAMS);
 }
 
@@ -117,11 +119,18 @@ function checkExited(event: Record<string, unknown>): Problem | undefined {
 
 /** At most one of the two is known, and what is not is null: neither may be absent. */
 function checkStatus(field: string, { exitCode, signal }: Record<string, unknown>): Problem | undefined {
-  if (exitCode === null) return signal === null ? undefined : checkText(`${field}.signal`, signal);
+  if (exitCode === null) return signal === null ? undefined : checkSignalName(`${field}.signal`, signal);
   return (
     checkInteger(`${field}.exitCode`, exitCode, MIN_EXIT_CODE, MAX_EXIT_CODE) ??
     (signal === null ? undefined : { field: `${field}.signal`, message: "must be null beside an exit code" })
   );
+}
+
+/** Names of any system, but nothing that could not be one. */
+function checkSignalName(field: string, signal: unknown): Problem | undefined {
+  const wrong = checkText(field, signal, MAX_SIGNAL_CHARS);
+  if (wrong || /^SIG[A-Z0-9+-]+$/.test(signal as string)) return wrong;
+  return { field, message: "must be the name of a signal" };
 }
 
 function checkBytes(bytes: unknown): Problem | undefined {

@@ -55,6 +55,7 @@ export function checkServerMessage(message: unknown): Problem | undefined {
         checkInteger("version", message.version, 1, MAX) ??
         checkText("sessionId", message.sessionId) ??
         checkText("secret", message.secret) ??
+        checkFlag("resumed", message.resumed) ??
         checkServerLimits(message.limits)
       );
     case "reply":
@@ -201,7 +202,19 @@ function checkOutcome({ result, error }: Record<string, unknown>): Problem | und
 
 function checkError(error: unknown): Problem | undefined {
   if (!isRecord(error)) return { field: "error", message: "must be a map" };
-  return checkText("error.code", error.code) ?? checkText("error.message", error.message);
+  const { code, message, data } = error;
+  if (typeof code !== "string" || !/^[A-Z][A-Z_]{0,63}$/.test(code)) {
+    return { field: "error.code", message: "must be a code, capital letters" };
+  }
+  if (typeof message !== "string") return { field: "error.message", message: "must be a string" };
+  return optional(data, checkFacts);
+}
+
+/** Facts are plain values, so that nothing has to look deeper. */
+function checkFacts(data: unknown): Problem | undefined {
+  if (!isRecord(data)) return { field: "error.data", message: "must be a map" };
+  const odd = Object.values(data).find((fact) => !["string", "number", "boolean"].includes(typeof fact));
+  return odd === undefined ? undefined : { field: "error.data", message: "must hold texts, numbers and flags" };
 }
 
 function checkServerLimits(serverLimits: unknown): Problem | undefined {

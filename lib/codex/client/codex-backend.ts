@@ -8,7 +8,7 @@ import {
   type ProcessSpec,
 } from "../../../protocol/index.ts";
 import { newUuid } from "../../client/uuid.ts";
-import { type Clock, systemClock } from "../../clock.ts";
+import { type Clock, guardedClock, systemClock } from "../../clock.ts";
 import { ExecwireError, refuse } from "../../errors.ts";
 import { startDigest } from "../../local/start-digest.ts";
 import { type GuardedObservable, type ReportError, reportToConsole } from "../../log/guarded-observable.ts";
@@ -56,7 +56,7 @@ export class CodexBackend implements Backend {
   constructor(options: CodexBackendOptions) {
     this.#limits = options.limits;
     this.#onError = options.onError ?? reportToConsole;
-    this.#clock = options.clock ?? systemClock;
+    this.#clock = guardedClock(options.clock ?? systemClock, this.#onError);
     const { windowBytes, pauseLeaseMs } = options.limits;
     const clock = this.#clock;
     this.#brake = new Brake({
