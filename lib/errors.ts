@@ -39,6 +39,12 @@ export function short(text: string): string {
   return text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS)}...` : text;
 }
 
+/** A text of several lines as one. Not by one regular expression, which takes quadratic time where there is much space. */
+export function oneLine(text: string, between: string): string {
+  const lines = text.split("\n").map((line) => line.trim());
+  return lines.filter((line) => line !== "").join(between);
+}
+
 function shortData(data: ErrorData): ErrorData {
   const facts = Object.entries(data);
   return Object.fromEntries(facts.map(([name, fact]) => [name, typeof fact === "string" ? short(fact) : fact]));

@@ -63,6 +63,10 @@ export const limits = {
   processOverheadBytes: 4096,
   /** Infos of all closed processes; beyond it the oldest processes are removed early. More than `closedProcesses` of usual ones. */
   closedInfoBytes: 48 * 1024 * 1024,
+  /** Patterns of an environment policy, each of its two lists. */
+  envPatterns: 1024,
+  /** Characters of such a pattern: it is held against every variable, and takes their lengths multiplied. */
+  envPatternChars: 256,
   /** A page of a list: encoding a larger one would keep everybody else waiting for milliseconds. */
   listPageBytes: 512 * 1024,
   /** Characters of a process id chosen by a caller: the Codex client's need no more than this. */

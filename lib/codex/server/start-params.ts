@@ -82,11 +82,13 @@ export function specOf(params: Decoded<typeof fields>, shell: string): ProcessSp
 
 function cwdOf(cwd: PathUri): string {
   try {
-    return nativePath(cwd);
+    const path = nativePath(cwd);
+    if (Buffer.byteLength(path) <= limits.pathBytes) return path;
   } catch (error) {
     const reason = (error as Error).message;
     throw invalidParams(`cwd URI \`${cwd.text}\` is not valid on this exec-server host: ${reason}`);
   }
+  throw new CodexError(CODE.failed, "File name too long (os error 36)", { kind: "spawnFailed" });
 }
 
 /** What restricts a process must be enforced or refused, never ignored. */
