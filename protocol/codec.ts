@@ -4,8 +4,11 @@ import { checkFrame } from "./check-frame.ts";
 import type { ProcessEvent } from "./events.ts";
 import type { ClientMessage, EventMessage, ServerMessage } from "./messages.ts";
 
-const packr = new Packr({ useRecords: false, variableMapSize: true });
+// A key `toJSON` is a name like any other.
+const packr = new Packr({ useRecords: false, variableMapSize: true, useToJSON: false });
 const unpackr = new Unpackr({ useRecords: false, mapsAsObjects: true, int64AsType: "number" });
+/** For frames with a key that the other one would rename; slower. */
+const mapUnpackr = new Unpackr({ useRecords: false, mapsAsObjects: false, int64AsType: "number" });
 
 /** Encodes a message. Fields that are undefined are left out. */
 export function encode(message: ClientMessage | ServerMessage): Uint8Array {
@@ -23,8 +26,14 @@ export function encodeEvent(channel: number, event: ProcessEvent): Uint8Array {
  * what is wrong. Byte strings are views of the frame: copy small ones before keeping them.
  */
 export function decode(frame: Uint8Array): unknown {
-  checkFrame(frame);
-  return unpackr.unpack(frame);
+  return checkFrame(frame) ? toObjects(mapUnpackr.unpack(frame)) : unpackr.unpack(frame);
+}
+
+/** Objects whose every key is a field of their own, also `__proto__`. */
+function toObjects(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(toObjects);
+  if (!(value instanceof Map)) return value;
+  return Object.fromEntries([...value].map(([key, item]) => [key, toObjects(item)]));
 }
 
 /** msgpack has no undefined; msgpackr would write an extension for it. */
