@@ -36,10 +36,24 @@ function toObjects(value: unknown): unknown {
   return Object.fromEntries([...value].map(([key, item]) => [key, toObjects(item)]));
 }
 
-/** msgpack has no undefined; msgpackr would write an extension for it. */
+/** msgpack has no undefined; msgpackr would write an extension for it. What holds none is not copied: lists are long. */
 function omitUndefined(value: unknown): unknown {
+  return isWhole(value) ? value : withoutUndefined(value);
+}
+
+/** Whether it is plain data without undefined. */
+function isWhole(value: unknown): boolean {
+  if (typeof value !== "object" || value === null || value instanceof Uint8Array) return value !== undefined;
+  if (Array.isArray(value)) return value.every(isWhole);
+  const fields = value as Readonly<Record<string, unknown>>;
+  if (Object.getPrototypeOf(value) !== Object.prototype) return false;
+  for (const name of Object.keys(fields)) if (!isWhole(fields[name])) return false;
+  return true;
+}
+
+function withoutUndefined(value: unknown): unknown {
   if (typeof value !== "object" || value === null || value instanceof Uint8Array) return value;
-  if (Array.isArray(value)) return value.map(omitUndefined);
+  if (Array.isArray(value)) return value.map(withoutUndefined);
   const present = Object.entries(value).filter(([, item]) => item !== undefined);
-  return Object.fromEntries(present.map(([name, item]) => [name, omitUndefined(item)]));
+  return Object.fromEntries(present.map(([name, item]) => [name, withoutUndefined(item)]));
 }

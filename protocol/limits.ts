@@ -50,7 +50,7 @@ export const limits = {
   readWaitMs: 86_400_000,
   /**
    * Arguments of a process as lists show them, in UTF-8; what is left out is counted. Enough for what people type, and the
-   * infos of all processes that a supervisor keeps fit into one frame, for clients that know no pages.
+   * infos of all processes that a supervisor keeps could stand in one frame.
    */
   infoArgvBytes: 2048,
   /** Labels of a process: lists and changes carry them all. */
@@ -67,6 +67,8 @@ export const limits = {
   envPatterns: 1024,
   /** Characters of such a pattern: it is held against every variable, and takes their lengths multiplied. */
   envPatternChars: 256,
+  /** A list for a client that knows no pages; arguments are shortened further where it would be more. */
+  listBytes: 4 * 1024 * 1024,
   /** A page of a list: encoding a larger one would keep everybody else waiting for milliseconds. */
   listPageBytes: 512 * 1024,
   /** Characters of a process id chosen by a caller: the Codex client's need no more than this. */

@@ -1,7 +1,17 @@
 // How many bytes text has on the wire, without encoding it and without Node.
 
+/** Node counts many times faster; a browser has no such function. */
+const native: { byteLength(text: string): number } | undefined = Object(globalThis).Buffer;
+/** Below this the call would cost more than it saves. */
+const LONG_TEXT = 64;
+
 /** Bytes of a text in UTF-8; half of a surrogate pair counts as the three bytes that replace it. */
 export function utf8Bytes(text: string): number {
+  return native && text.length >= LONG_TEXT ? native.byteLength(text) : countBytes(text);
+}
+
+/** The same, character by character. */
+export function countBytes(text: string): number {
   let bytes = text.length;
   for (let at = 0; at < text.length; at += 1) {
     const unit = text.charCodeAt(at);

@@ -14,6 +14,7 @@ import type { Process } from "../process/process.ts";
 import { fitInfo } from "../process/process-info.ts";
 import type { Channel } from "./channel.ts";
 import type { Channels } from "./channels.ts";
+import type { FairQueue } from "./fair-queue.ts";
 import { pageOf, wholeList } from "./process-list.ts";
 import type { Session } from "./session.ts";
 import { startOwned } from "./start-owned.ts";
@@ -23,7 +24,9 @@ export interface MethodContext {
   readonly backend: Backend;
   readonly channels: Channels;
   readonly session: Session;
-  readonly limits: Pick<Limits, "frameBytes" | "listPageBytes">;
+  readonly limits: Pick<Limits, "frameBytes" | "listBytes" | "listPageBytes">;
+  /** Where lists are made, one a turn. */
+  readonly lists: FairQueue;
   /** Aborted when the connection of the request is over. */
   readonly signal: AbortSignal;
   /** Replaces this connection's subscription of the channel; it sends nothing before the reply. */
@@ -92,10 +95,13 @@ export const methods: { readonly [M in MethodName]: Method<M> } = {
   },
   "process/list": {
     ...look,
-    async handle({ limit, after }, { backend, limits: { frameBytes, listPageBytes } }) {
-      const processes = await backend.list();
-      if (limit === undefined) return wholeList(processes, frameBytes);
-      return pageOf(processes, { limit, after }, Math.min(listPageBytes, frameBytes));
+    handle({ limit, after }, { backend, lists, session, signal, limits: { frameBytes, listBytes, listPageBytes } }) {
+      return lists.run(session, async () => {
+        signal.throwIfAborted();
+        const processes = await backend.list();
+        if (limit === undefined) return wholeList(processes, Math.min(listBytes, frameBytes));
+        return pageOf(processes, { limit, after }, Math.min(listPageBytes, frameBytes));
+      });
     },
   },
   "process/subscribe": {

@@ -14,6 +14,7 @@ import { type Auth, bearerToken, refuseStranger } from "./auth.ts";
 import { Channels } from "./channels.ts";
 import { Connection } from "./connection.ts";
 import type { Dialect } from "./dialect.ts";
+import { FairQueue } from "./fair-queue.ts";
 import type { ServedConnection, ServerParts } from "./parts.ts";
 import type { Session } from "./session.ts";
 import { Sessions } from "./sessions.ts";
@@ -118,6 +119,7 @@ class Server implements ExecwireServer {
       backend,
       channels,
       sessions: new Sessions(clock, merged.sessionTtlMs, merged.sessions, (session) => this.#endOwned(session)),
+      lists: new FairQueue(),
       auth: options.auth,
       limits: merged,
       metrics: serverMetrics(options.meter),

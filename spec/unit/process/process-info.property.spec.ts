@@ -4,6 +4,7 @@ import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import { describeArgv, fitInfo, infoBytes } from "../../../lib/process/process-info.ts";
 import { encode, limits, MIN_FRAME_BYTES, type ProcessInfo, utf8Bytes, utf8Prefix } from "../../../protocol/index.ts";
+import { countBytes } from "../../../protocol/utf8.ts";
 
 const text = fc.string({ unit: "binary", maxLength: 40 });
 
@@ -27,7 +28,12 @@ const sizeOf = (argv: readonly string[]) => argv.reduce((sum, argument) => sum +
 
 describe("the description of a process", () => {
   it("counts the bytes of any text as they are encoded", () => {
-    fc.assert(fc.property(text, (any) => expect(utf8Bytes(any)).toBe(Buffer.byteLength(any))));
+    fc.assert(
+      fc.property(text, (any) => {
+        expect(countBytes(any)).toBe(Buffer.byteLength(any));
+        expect(utf8Bytes(any.repeat(9))).toBe(Buffer.byteLength(any.repeat(9)));
+      }),
+    );
   });
 
   it("cuts a text at a whole character, as late as possible", () => {

@@ -57,7 +57,7 @@ describe("a list in pages", () => {
 });
 
 describe("a list for a client that knows no pages", () => {
-  it("is whole with 4,096 finished processes of scripts of 4.6 KB, as a supervisor describes them, and as many as can run", () => {
+  it("is whole in one frame with all processes that a supervisor keeps, with as much of their scripts as it describes", () => {
     const processes = Array.from({ length: limits.closedProcesses + limits.liveProcesses }, (_, index) =>
       info(index, limits.infoArgvBytes),
     );
