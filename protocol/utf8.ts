@@ -26,7 +26,7 @@ export function countBytes(text: string): number {
 /** The longest beginning of a text that has at most so many bytes and ends with a whole character. */
 export function utf8Prefix(text: string, maxBytes: number): string {
   // No character has less than a byte, nor more than three bytes a unit.
-  if (text.length * 3 <= maxBytes) return text;
+  if (text.length * 3 <= maxBytes || (text.length <= maxBytes && utf8Bytes(text) <= maxBytes)) return text;
   let bytes = 0;
   for (let at = 0; at < text.length; ) {
     const unit = text.charCodeAt(at);

@@ -49,7 +49,7 @@ export function describeArgv(argv: readonly string[], maxBytes: number): Pick<Pr
     // Of an argument that does not fit at all nothing is shown, but of the program at least its place.
     if (part === "" && argument !== "" && shown.length > 0) break;
     shown.push(part);
-    rest -= utf8Bytes(part) + TEXT_HEAD_BYTES;
+    rest -= textBytes(part);
     if (part.length === argument.length && rest > 0) continue;
     cut = utf8Bytes(argument.slice(part.length));
     break;
@@ -62,24 +62,28 @@ export function describeArgv(argv: readonly string[], maxBytes: number): Pick<Pr
 }
 
 /** Bytes of a description on the wire, at most. */
-export function infoBytes(info: ProcessInfo): number {
-  let bytes = FIXED_BYTES;
-  for (const text of textsOf(info)) bytes += utf8Bytes(text) + TEXT_HEAD_BYTES;
+export function infoBytes({ processId, incarnation, cwd, signal, sandbox, argv, labels }: ProcessInfo): number {
+  let bytes = FIXED_BYTES + textBytes(processId) + textBytes(incarnation) + textBytes(cwd) + textBytes(sandbox);
+  if (signal !== null) bytes += textBytes(signal);
+  for (const argument of argv) bytes += textBytes(argument);
+  for (const name of Object.keys(labels)) bytes += textBytes(name) + textBytes(labels[name] ?? "");
   return bytes;
+}
+
+function textBytes(text: string): number {
+  return utf8Bytes(text) + TEXT_HEAD_BYTES;
 }
 
 /** Bytes of memory that the texts of a description take. */
-export function infoCost(info: ProcessInfo): number {
-  let bytes = 0;
-  for (const text of textsOf(info)) bytes += text.length * 2 + TEXT_OVERHEAD_BYTES;
-  return bytes;
+export function infoCost({ processId, incarnation, cwd, argv, labels }: ProcessInfo): number {
+  const texts = [processId, incarnation, cwd, ...argv, ...Object.entries(labels).flat()];
+  return texts.reduce((sum, text) => sum + text.length * 2 + TEXT_OVERHEAD_BYTES, 0);
 }
 
 /** The description within so many bytes on the wire: with fewer arguments, or without labels where that is not enough. It says so. */
-export function fitInfo(info: ProcessInfo, maxBytes: number): ProcessInfo {
-  const bytes = infoBytes(info);
+export function fitInfo(info: ProcessInfo, maxBytes: number, bytes: number = infoBytes(info)): ProcessInfo {
   if (bytes <= maxBytes) return info;
-  const argvBytes = info.argv.reduce((sum, argument) => sum + utf8Bytes(argument) + TEXT_HEAD_BYTES, 0);
+  const argvBytes = info.argv.reduce((sum, argument) => sum + textBytes(argument), 0);
   const room = maxBytes - (bytes - argvBytes);
   // The program at least has its place.
   if (room >= TEXT_HEAD_BYTES) return withFewerArguments(info, room);
@@ -97,19 +101,6 @@ function withFewerArguments(info: ProcessInfo, maxBytes: number): ProcessInfo {
     bytes: (before?.bytes ?? 0) + (now?.bytes ?? 0),
   };
   return { ...info, argv, argvOmitted: omitted };
-}
-
-function* textsOf({ processId, incarnation, cwd, signal, sandbox, argv, labels }: ProcessInfo): Generator<string> {
-  yield processId;
-  yield incarnation;
-  yield cwd;
-  yield signal ?? "";
-  yield sandbox;
-  yield* argv;
-  for (const [name, value] of Object.entries(labels)) {
-    yield name;
-    yield value;
-  }
 }
 
 function exceeded(limit: keyof InfoLimits, message: string): ExecwireError {

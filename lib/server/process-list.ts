@@ -34,12 +34,19 @@ export function pageOf(
 /** Everything, for clients that know no pages: with fewer arguments where there is much to say, and in the end without the oldest. */
 export function wholeList(processes: readonly ProcessInfo[], maxBytes: number): List {
   const room = maxBytes - AROUND_BYTES;
-  if (total(processes) <= room) return { processes };
+  const sizes = processes.map(infoBytes);
+  let bytes = sizes.reduce((sum, size) => sum + size, 0);
+  if (bytes <= room) return { processes };
   const share = Math.floor(room / processes.length);
-  const fitting = processes.map((info) => fitInfo(info, share));
-  let bytes = total(fitting);
+  const fitting = processes.map((info, index) => {
+    const size = sizes[index] as number;
+    const fitted = fitInfo(info, share, size);
+    sizes[index] = fitted === info ? size : infoBytes(fitted);
+    bytes += (sizes[index] as number) - size;
+    return fitted;
+  });
   let oldest = 0;
-  for (; bytes > room; oldest += 1) bytes -= infoBytes(fitting[oldest] as ProcessInfo);
+  for (; bytes > room; oldest += 1) bytes -= sizes[oldest] as number;
   return { processes: fitting.slice(oldest) };
 }
 
@@ -54,8 +61,4 @@ function placeOf(processes: readonly ProcessInfo[], after: string): number {
 function split(place: string): [startedAt: number, incarnation: string] {
   const colon = place.indexOf(":");
   return [Number(place.slice(0, colon)), place.slice(colon + 1)];
-}
-
-function total(processes: readonly ProcessInfo[]): number {
-  return processes.reduce((sum, info) => sum + infoBytes(info), 0);
 }
