@@ -1,6 +1,6 @@
 // Checks a decoded message before anything acts on it: its shape here, the arguments of a method where they are used.
 import { checkEvent, checkExit, checkGap, checkProcess, checkRead } from "./check-event.ts";
-import { MIN_FRAME_BYTES } from "./limits.ts";
+import { MAX_WINDOW_BYTES, MIN_FRAME_BYTES, MIN_PING_MS } from "./limits.ts";
 import type { MethodName, Methods } from "./messages.ts";
 import {
   checkFlag,
@@ -16,10 +16,6 @@ import {
 } from "./validate.ts";
 
 const MAX = Number.MAX_SAFE_INTEGER;
-/** A server that wants a sign of life more often would keep its client from everything else. */
-const MIN_PING_MS = 10;
-/** A client keeps up to a window for a reader that does not read. */
-const MAX_WINDOW_BYTES = 64 * 1024 * 1024;
 const DELIVERIES = ["gap", "lossless"];
 const SCOPES = ["process", "group", "session", "tree"];
 

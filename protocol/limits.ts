@@ -110,5 +110,11 @@ export const limits = {
 /** What every peer must take in one frame. The info of a process stays below it, with the longest id, labels and directory. */
 export const MIN_FRAME_BYTES = 64 * 1024;
 
+/** The least that a server may ask for as `pingMs`: more often it would keep its client from everything else. */
+export const MIN_PING_MS = 10;
+
+/** The most that a server may announce as `windowBytes`: a client keeps so much for a reader that does not read. */
+export const MAX_WINDOW_BYTES = 64 * 1024 * 1024;
+
 /** Limits as a caller may override them. */
 export type Limits = { readonly [K in keyof typeof limits]: number };

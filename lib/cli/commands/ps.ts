@@ -59,8 +59,9 @@ function age(ms: number): string {
 
 const HELP = `
 A closed process is listed until the server forgets it (80 s after its end unless the server says
-otherwise). EXIT is its exit code, or the signal that ended it. Of a long command only the beginning is known
-(… at its end; argvOmitted in --json). On a terminal an ID of more than 40 columns is cut; --json has it whole.
+otherwise). EXIT is its exit code, or the signal that ended it. Of a long command the server keeps
+the beginning (… at its end; argvOmitted in --json says how much is left out). On a terminal an ID
+of more than 40 columns is cut, --json has it whole.
 
 With -v, lines under each process say more:
   activity  what it does at this moment, and which of its descendants that is:
