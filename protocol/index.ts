@@ -16,7 +16,7 @@ export type {
   StreamName,
   TerminalSize,
 } from "./events.ts";
-export { type Limits, limits, MIN_FRAME_BYTES } from "./limits.ts";
+export { type Limits, limits, MAX_WINDOW_BYTES, MIN_FRAME_BYTES, MIN_PING_MS } from "./limits.ts";
 export {
   type AckMessage,
   type ChangeMessage,

@@ -1,7 +1,15 @@
 // Serves a backend to many connections. It knows the interface `Backend` and nothing of what is behind it, so a remote
 // backend can be served as well (a relay).
 import type { Meter } from "@opentelemetry/api";
-import { type Limits, limits, MIN_FRAME_BYTES, SUBPROTOCOL } from "../../protocol/index.ts";
+import {
+  checkInteger,
+  type Limits,
+  limits,
+  MAX_WINDOW_BYTES,
+  MIN_FRAME_BYTES,
+  MIN_PING_MS,
+  SUBPROTOCOL,
+} from "../../protocol/index.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { ExecwireError, refuse } from "../errors.ts";
 import { type ReportError, reportToConsole } from "../log/guarded-observable.ts";
@@ -63,12 +71,7 @@ export async function serve(backend: Backend, options: ServeOptions): Promise<Ex
     throw new ExecwireError("INVALID_PARAMS", message, { data: { field: "auth" } });
   }
   checkAuth(auth);
-  if ((options.limits?.frameBytes ?? MIN_FRAME_BYTES) < MIN_FRAME_BYTES) {
-    refuse({
-      field: "limits.frameBytes",
-      message: `must be at least ${MIN_FRAME_BYTES}, which every client relies on`,
-    });
-  }
+  checkAnnounced(options.limits ?? {});
   const server = new Server(backend, options);
   const { frameBytes, handshakeMs } = server.parts.limits;
   const listener =
@@ -92,6 +95,17 @@ export async function serve(backend: Backend, options: ServeOptions): Promise<Ex
     }));
   server.listener = listener;
   return server;
+}
+
+/** Clients leave a server that announces what they could not live with. */
+function checkAnnounced({ frameBytes, pingMs, windowBytes }: Partial<Limits>): void {
+  const check = (name: string, value: number | undefined, min: number, max: number) =>
+    value === undefined ? undefined : checkInteger(`limits.${name}`, value, min, max);
+  refuse(
+    check("frameBytes", frameBytes, MIN_FRAME_BYTES, Number.MAX_SAFE_INTEGER) ??
+      check("pingMs", pingMs, MIN_PING_MS, 2 ** 31 - 1) ??
+      check("windowBytes", windowBytes, 1, MAX_WINDOW_BYTES),
+  );
 }
 
 function checkAuth(auth: Auth): void {

@@ -1,7 +1,6 @@
 // The relations between limits that other code relies on.
 import { describe, expect, it } from "@jest/globals";
-import { limits } from "../../protocol/index.ts";
-import { MAX_WINDOW_BYTES, MIN_FRAME_BYTES, MIN_PING_MS } from "../../protocol/limits.ts";
+import { limits, MAX_WINDOW_BYTES, MIN_FRAME_BYTES, MIN_PING_MS } from "../../protocol/index.ts";
 
 describe("the default limits", () => {
   it("are positive safe integers", () => {

@@ -95,11 +95,13 @@ describe("a refusal that quotes what was sent", () => {
 });
 
 describe("a server", () => {
-  it("is not made with frames too small for what it must say", async () => {
+  it.each([
+    ["frames too small for what it must say", { frameBytes: MIN_FRAME_BYTES - 1 }],
+    ["pings too often", { pingMs: 1 }],
+    ["a window that no client keeps", { windowBytes: 2 ** 30 }],
+  ])("is not made with %s: clients would leave it", async (_what, limits) => {
     host = await WireHost.open();
-    expect(await refusal(WireHost.open({ limits: { frameBytes: MIN_FRAME_BYTES - 1 } }))).toEqual({
-      code: "INVALID_PARAMS",
-      data: { field: "limits.frameBytes" },
-    });
+    const field = `limits.${Object.keys(limits)[0]}`;
+    expect(await refusal(WireHost.open({ limits }))).toEqual({ code: "INVALID_PARAMS", data: { field } });
   });
 });
