@@ -11,6 +11,23 @@ export interface Clock {
   after(ms: number, run: () => void, options?: { readonly background?: boolean }): Cancel;
 }
 
+/** The same clock, whose timers report what they throw: out of a timer it would end the program. */
+export function guardedClock(clock: Clock, report: (error: unknown) => void): Clock {
+  return {
+    now: () => clock.now(),
+    after(ms, run, options) {
+      const guarded = () => {
+        try {
+          run();
+        } catch (error) {
+          report(error);
+        }
+      };
+      return clock.after(ms, guarded, options);
+    },
+  };
+}
+
 /** The real time. */
 export const systemClock: Clock = {
   now: () => Date.now(),

@@ -27,8 +27,27 @@ export function refuse(problem: Problem | undefined): void {
 /** An error as it crosses the wire: no stack, no cause. What is not ours is a bug, and tells no more than its message. */
 export function toWireError(error: unknown): WireError {
   if (!(error instanceof ExecwireError))
-    return { code: "INTERNAL", message: error instanceof Error ? error.message : String(error) };
-  return { code: error.code, message: error.message, data: error.data };
+    return { code: "INTERNAL", message: short(error instanceof Error ? error.message : String(error)) };
+  return { code: error.code, message: short(error.message), data: shortData(error.data) };
+}
+
+/** Characters of a message or a fact on the wire: both quote what the peer sent, which may be a whole frame. */
+const MAX_CHARS = 8192;
+
+/** The text, cut where it is far longer than anybody reads. */
+export function short(text: string): string {
+  return text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS)}...` : text;
+}
+
+/** A text of several lines as one. Not by one regular expression, which takes quadratic time where there is much space. */
+export function oneLine(text: string, between: string): string {
+  const lines = text.split("\n").map((line) => line.trim());
+  return lines.filter((line) => line !== "").join(between);
+}
+
+function shortData(data: ErrorData): ErrorData {
+  const facts = Object.entries(data);
+  return Object.fromEntries(facts.map(([name, fact]) => [name, typeof fact === "string" ? short(fact) : fact]));
 }
 
 /** The error that a peer reported, with the same code, message and data. */

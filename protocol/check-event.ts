@@ -6,14 +6,19 @@ import {
   checkOneOf,
   checkSize,
   checkText,
+  checkTextList,
+  checkTextMap,
   isRecord,
   optional,
   type Problem,
 } from "./validate.ts";
 
 const MAX = Number.MAX_SAFE_INTEGER;
+/** What a Date can hold, in milliseconds. */
+const MAX_TIME = 8.64e15;
 /** Exit codes are 8 bits on POSIX and 32 on Windows, where some hosts take them for signed. */
 const [MIN_EXIT_CODE, MAX_EXIT_CODE] = [-(2 ** 31), 2 ** 32 - 1];
+const MAX_SIGNAL_CHARS = 32;
 const STREAMS = ["stdout", "stderr", "pty"];
 const TYPES = ["output", "resized", "exited", "closed"];
 
@@ -46,19 +51,37 @@ export function checkGap(gap: unknown): Problem | undefined {
   if (!isRecord(gap)) return { field: "gap", message: "must be a map" };
   return (
     checkInteger("gap.firstSeq", gap.firstSeq, 1, MAX) ??
-    checkInteger("gap.lastSeq", gap.lastSeq, 1, MAX) ??
+    checkInteger("gap.lastSeq", gap.lastSeq, gap.firstSeq as number, MAX) ??
     optional(gap.bytes, (bytes) => checkInteger("gap.bytes", bytes, 0, MAX))
   );
 }
 
-/** The problem of a process as lists show it: of the fields by which it is found and judged. */
+/** The problem of a process as lists show it. */
 export function checkProcess(process: unknown): Problem | undefined {
   if (!isRecord(process)) return { field: "process", message: "must be a map" };
   return (
     checkText("process.processId", process.processId) ??
     checkText("process.incarnation", process.incarnation) ??
     checkText("process.state", process.state) ??
-    checkStatus("process", process)
+    checkStatus("process", process) ??
+    checkTextList("process.argv", process.argv) ??
+    checkText("process.cwd", process.cwd) ??
+    checkFlag("process.tty", process.tty) ??
+    checkFlag("process.stdin", process.stdin) ??
+    optional(process.pid, (pid) => checkInteger("process.pid", pid, 1, MAX)) ??
+    checkInteger("process.startedAt", process.startedAt, -MAX_TIME, MAX_TIME) ??
+    checkText("process.sandbox", process.sandbox) ??
+    checkTextMap("process.labels", process.labels) ??
+    optional(process.argvOmitted, checkOmitted) ??
+    optional(process.labelsOmitted, (count) => checkInteger("process.labelsOmitted", count, 0, MAX))
+  );
+}
+
+function checkOmitted(omitted: unknown): Problem | undefined {
+  if (!isRecord(omitted)) return { field: "process.argvOmitted", message: "must be a map" };
+  return (
+    checkInteger("process.argvOmitted.arguments", omitted.arguments, 0, MAX) ??
+    checkInteger("process.argvOmitted.bytes", omitted.bytes, 0, MAX)
   );
 }
 
@@ -80,7 +103,8 @@ export function checkRead(result: Record<string, unknown>): Problem | undefined 
 }
 
 function checkOutput(field: string, { seq, stream, chunk }: Record<string, unknown>): Problem | undefined {
-  if (!(chunk instanceof Uint8Array)) return { field: `${field}.chunk`, message: "must be bytes" };
+  if (!(chunk instanceof Uint8Array) || chunk.length === 0)
+    return { field: `${field}.chunk`, message: "must be bytes" };
   return checkInteger(`${field}.seq`, seq, 1, MAX) ?? checkOneOf(`${field}.stream`, stream, STREAMS);
 }
 
@@ -95,11 +119,18 @@ function checkExited(event: Record<string, unknown>): Problem | undefined {
 
 /** At most one of the two is known, and what is not is null: neither may be absent. */
 function checkStatus(field: string, { exitCode, signal }: Record<string, unknown>): Problem | undefined {
-  if (exitCode === null) return signal === null ? undefined : checkText(`${field}.signal`, signal);
+  if (exitCode === null) return signal === null ? undefined : checkSignalName(`${field}.signal`, signal);
   return (
     checkInteger(`${field}.exitCode`, exitCode, MIN_EXIT_CODE, MAX_EXIT_CODE) ??
     (signal === null ? undefined : { field: `${field}.signal`, message: "must be null beside an exit code" })
   );
+}
+
+/** Names of any system, but nothing that could not be one. */
+function checkSignalName(field: string, signal: unknown): Problem | undefined {
+  const wrong = checkText(field, signal, MAX_SIGNAL_CHARS);
+  if (wrong || /^SIG[A-Z0-9+-]+$/.test(signal as string)) return wrong;
+  return { field, message: "must be the name of a signal" };
 }
 
 function checkBytes(bytes: unknown): Problem | undefined {

@@ -12,15 +12,21 @@ interface Level {
 /** Fixed sizes behind the first byte 0xca..0xd3: floats, then integers without and with a sign. */
 const NUMBER_SIZES = [4, 8, 1, 2, 4, 8, 1, 2, 4, 8];
 
+/** `__proto__` in ASCII, and the first byte of a string of that length in its usual encoding. */
+const PROTO = [0x5f, 0x5f, 0x70, 0x72, 0x6f, 0x74, 0x6f, 0x5f, 0x5f];
+const SHORT_PROTO = 0xa0 + PROTO.length;
+
 /**
  * Throws when `frame` is anything but one msgpack value made of maps with string keys, arrays, strings, byte strings, booleans,
  * nil, finite numbers and integers within 2^53, at most `messageDepth` levels deep and of at most `messageValues` values.
+ * Returns whether one of the keys is `__proto__`, which decoders do not pass on under its name.
  */
-export function checkFrame(frame: Uint8Array): void {
+export function checkFrame(frame: Uint8Array): boolean {
   const view = new DataView(frame.buffer, frame.byteOffset, frame.byteLength);
   const levels: Level[] = [];
   let position = 0;
   let values = 0;
+  let hasProto = false;
 
   const take = (bytes: number): number => {
     const start = position;
@@ -54,16 +60,26 @@ export function checkFrame(frame: Uint8Array): void {
       // A small integer, nil or a boolean: there is nothing more of it.
     } else if (first <= 0x8f) open(first & 0x0f, true);
     else if (first <= 0x9f) open(first & 0x0f, false);
-    else if (first <= 0xbf) take(first & 0x1f);
-    else if (first >= 0xc4 && first <= 0xc6) take(length(2 ** (first - 0xc4)));
+    else if (first <= 0xbf) {
+      const start = take(first & 0x1f);
+      hasProto ||= isKey === true && first === SHORT_PROTO && isProto(frame, start);
+    } else if (first >= 0xc4 && first <= 0xc6) take(length(2 ** (first - 0xc4)));
     else if (first >= 0xca && first <= 0xd3) checkNumber(view, first, take(NUMBER_SIZES[first - 0xca] as number));
-    else if (isString) take(length(2 ** (first - 0xd9)));
-    else if (first === 0xdc || first === 0xdd) open(length(first === 0xdc ? 2 : 4), false);
+    else if (isString) {
+      const size = length(2 ** (first - 0xd9));
+      const start = take(size);
+      hasProto ||= isKey === true && size === PROTO.length && isProto(frame, start);
+    } else if (first === 0xdc || first === 0xdd) open(length(first === 0xdc ? 2 : 4), false);
     else if (first === 0xde || first === 0xdf) open(length(first === 0xde ? 2 : 4), true);
     else throw new Error("uses an extension type");
     while (levels.length > 0 && levels[levels.length - 1]?.remaining === 0) levels.pop();
   } while (levels.length > 0);
   if (position !== frame.length) throw new Error("holds more than one value");
+  return hasProto;
+}
+
+function isProto(frame: Uint8Array, start: number): boolean {
+  return PROTO.every((byte, index) => frame[start + index] === byte);
 }
 
 function checkNumber(view: DataView, first: number, start: number): void {

@@ -1,5 +1,6 @@
 // Checks a decoded message before anything acts on it: its shape here, the arguments of a method where they are used.
 import { checkEvent, checkExit, checkGap, checkProcess, checkRead } from "./check-event.ts";
+import { MAX_WINDOW_BYTES, MIN_FRAME_BYTES, MIN_PING_MS } from "./limits.ts";
 import type { MethodName, Methods } from "./messages.ts";
 import {
   checkFlag,
@@ -50,6 +51,7 @@ export function checkServerMessage(message: unknown): Problem | undefined {
         checkInteger("version", message.version, 1, MAX) ??
         checkText("sessionId", message.sessionId) ??
         checkText("secret", message.secret) ??
+        checkFlag("resumed", message.resumed) ??
         checkServerLimits(message.limits)
       );
     case "reply":
@@ -99,7 +101,9 @@ const PARAMS: { readonly [M in keyof Methods]: Check } = {
     checkText("incarnation", incarnation, 64) ??
     optional(subscribe, (mode) => checkOneOf("subscribe", mode, DELIVERIES)),
   "process/attach": ({ processId }) => checkText("processId", processId),
-  "process/list": none,
+  "process/list": ({ limit, after }) =>
+    optional(limit, (count) => checkInteger("limit", count, 1, MAX)) ??
+    optional(after, (place) => checkText("after", place, 128)),
   "process/subscribe": (params) =>
     address(params) ??
     checkInteger("afterSeq", params.afterSeq, 0, MAX) ??
@@ -131,7 +135,8 @@ const channel: Check = (result) => checkInteger("channel", result.channel, 1, MA
 const RESULTS: { readonly [M in keyof Methods]: Check } = {
   "process/start": (result) => checkProcess(result.process) ?? optional(result.channel, () => channel(result)),
   "process/attach": (result) => checkProcess(result.process),
-  "process/list": (result) => checkEach("processes", result.processes, checkProcess),
+  "process/list": ({ processes, next }) =>
+    checkEach("processes", processes, checkProcess) ?? optional(next, (place) => checkText("next", place, 128)),
   "process/subscribe": channel,
   "process/unsubscribe": none,
   "process/read": checkRead,
@@ -193,15 +198,27 @@ function checkOutcome({ result, error }: Record<string, unknown>): Problem | und
 
 function checkError(error: unknown): Problem | undefined {
   if (!isRecord(error)) return { field: "error", message: "must be a map" };
-  return checkText("error.code", error.code) ?? checkText("error.message", error.message);
+  const { code, message, data } = error;
+  if (typeof code !== "string" || !/^[A-Z][A-Z_]{0,63}$/.test(code)) {
+    return { field: "error.code", message: "must be a code, capital letters" };
+  }
+  if (typeof message !== "string") return { field: "error.message", message: "must be a string" };
+  return optional(data, checkFacts);
+}
+
+/** Facts are plain values, so that nothing has to look deeper. */
+function checkFacts(data: unknown): Problem | undefined {
+  if (!isRecord(data)) return { field: "error.data", message: "must be a map" };
+  const odd = Object.values(data).find((fact) => !["string", "number", "boolean"].includes(typeof fact));
+  return odd === undefined ? undefined : { field: "error.data", message: "must hold texts, numbers and flags" };
 }
 
 function checkServerLimits(serverLimits: unknown): Problem | undefined {
   if (!isRecord(serverLimits)) return { field: "limits", message: "must be a map" };
   return (
     checkInteger("limits.sessionTtlMs", serverLimits.sessionTtlMs, 0, MAX) ??
-    checkInteger("limits.pingMs", serverLimits.pingMs, 1, 2 ** 31 - 1) ??
-    checkInteger("limits.frameBytes", serverLimits.frameBytes, 1, MAX) ??
-    checkInteger("limits.windowBytes", serverLimits.windowBytes, 1, MAX)
+    checkInteger("limits.pingMs", serverLimits.pingMs, MIN_PING_MS, 2 ** 31 - 1) ??
+    checkInteger("limits.frameBytes", serverLimits.frameBytes, MIN_FRAME_BYTES, MAX) ??
+    checkInteger("limits.windowBytes", serverLimits.windowBytes, 1, MAX_WINDOW_BYTES)
   );
 }

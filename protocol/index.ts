@@ -16,7 +16,7 @@ export type {
   StreamName,
   TerminalSize,
 } from "./events.ts";
-export { type Limits, limits } from "./limits.ts";
+export { type Limits, limits, MAX_WINDOW_BYTES, MIN_FRAME_BYTES, MIN_PING_MS } from "./limits.ts";
 export {
   type AckMessage,
   type ChangeMessage,
@@ -41,6 +41,7 @@ export {
 export type {
   Activity,
   ActivityState,
+  ArgvOmitted,
   DeliveryMode,
   EnvPolicy,
   KillScope,
@@ -55,4 +56,5 @@ export type {
   TtyOptions,
   WriteStatus,
 } from "./process.ts";
-export { checkInteger, checkSize, checkSpec, checkWriteId, type Problem } from "./validate.ts";
+export { utf8Bytes, utf8Prefix } from "./utf8.ts";
+export { checkInteger, checkSize, checkSpec, checkText, checkWriteId, type Problem } from "./validate.ts";

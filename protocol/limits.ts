@@ -48,6 +48,29 @@ export const limits = {
   pauseLeaseMs: 300_000,
   /** Longest `waitMs` of a read: a day, within what a timer can do (2^31-1 ms). */
   readWaitMs: 86_400_000,
+  /**
+   * Arguments of a process as lists show them, in UTF-8; what is left out is counted. Enough for what people type, and the
+   * infos of all processes that a supervisor keeps could stand in one frame.
+   */
+  infoArgvBytes: 2048,
+  /** Labels of a process: lists and changes carry them all. */
+  labels: 64,
+  /** Names and values of a process's labels together, in UTF-8. */
+  labelBytes: 8192,
+  /** A path, in bytes without the NUL: PATH_MAX of Linux less one. */
+  pathBytes: 4095,
+  /** What a process costs beside its output and the texts of its info (measured: 4,500 in all when closed), charged to the memory budget. */
+  processOverheadBytes: 4096,
+  /** Infos of all closed processes; beyond it the oldest processes are removed early. More than `closedProcesses` of usual ones. */
+  closedInfoBytes: 48 * 1024 * 1024,
+  /** Patterns of an environment policy, each of its two lists. */
+  envPatterns: 1024,
+  /** Characters of such a pattern: it is held against every variable, and takes their lengths multiplied. */
+  envPatternChars: 256,
+  /** A list for a client that knows no pages; arguments are shortened further where it would be more. */
+  listBytes: 4 * 1024 * 1024,
+  /** A page of a list: encoding a larger one would keep everybody else waiting for milliseconds. */
+  listPageBytes: 512 * 1024,
   /** Characters of a process id chosen by a caller: the Codex client's need no more than this. */
   processIdChars: 8192,
   /** One frame on a connection; larger ones close it with 1009. Far above a read reply of a whole log (1 MiB). */
@@ -83,6 +106,15 @@ export const limits = {
   /** Bytes of one argument or environment entry with its NUL: Linux's MAX_ARG_STRLEN, 32 pages. */
   argBytes: 131_072,
 } as const;
+
+/** What every peer must take in one frame. The info of a process stays below it, with the longest id, labels and directory. */
+export const MIN_FRAME_BYTES = 64 * 1024;
+
+/** The least that a server may ask for as `pingMs`: more often it would keep its client from everything else. */
+export const MIN_PING_MS = 10;
+
+/** The most that a server may announce as `windowBytes`: a client keeps so much for a reader that does not read. */
+export const MAX_WINDOW_BYTES = 64 * 1024 * 1024;
 
 /** Limits as a caller may override them. */
 export type Limits = { readonly [K in keyof typeof limits]: number };

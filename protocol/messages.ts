@@ -34,7 +34,14 @@ export interface Methods {
     result: { process: ProcessInfo; channel?: number };
   };
   "process/attach": { params: { processId: string }; result: { process: ProcessInfo } };
-  "process/list": { params: Record<never, never>; result: { processes: readonly ProcessInfo[] } };
+  /**
+   * With `limit`, a page: so many at most, fewer where they are large, from the one that follows `after`. `next` is the `after`
+   * of the next page; absent at the end.
+   */
+  "process/list": {
+    params: { limit?: number; after?: string };
+    result: { processes: readonly ProcessInfo[]; next?: string };
+  };
   /** `acked`: how far a lossless reader has read what it already got; default `afterSeq`. */
   "process/subscribe": {
     params: ProcessAddress & { afterSeq: Seq; delivery: DeliveryMode; acked?: Seq };

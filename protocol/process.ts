@@ -61,7 +61,7 @@ export interface ProcessSpec {
   readonly inheritFds?: readonly number[];
   /** What becomes of it when the session that started it ends: default `terminate`. Locally without meaning. */
   readonly onDetach?: "terminate" | "keep";
-  /** Free text for lists and filters. */
+  /** Free text for lists and filters: at most `labels` of them, `labelBytes` together. */
   readonly labels?: Readonly<Record<string, string>>;
 }
 
@@ -147,13 +147,24 @@ export interface Activity {
 /** Where a process is in its life: starting, running, exited (exit known), closed (streams ended too), removed (forgotten). */
 export type ProcessState = "starting" | "running" | "exited" | "closed" | "removed";
 
+/** How much of the arguments an info leaves out. */
+export interface ArgvOmitted {
+  /** Whole arguments, at the end. */
+  readonly arguments: number;
+  /** Bytes of UTF-8, those cut from the last one shown included. */
+  readonly bytes: number;
+}
+
 /** A process as lists and `changes$` show it. Holds no environment value. */
 export interface ProcessInfo {
   readonly processId: string;
   /** One life of a process id; a uuid. */
   readonly incarnation: string;
   readonly state: ProcessState;
+  /** Program and arguments, from the first on as many as `infoArgvBytes` hold; the last of them may be cut. */
   readonly argv: readonly string[];
+  /** What is left out of `argv`; absent when nothing is. */
+  readonly argvOmitted?: ArgvOmitted;
   readonly cwd: string;
   readonly tty: boolean;
   readonly stdin: boolean;
@@ -166,4 +177,6 @@ export interface ProcessInfo {
   /** The sandbox in force, in the host's words: `none` here so far; a Codex host also knows `linuxSeccomp`, `macosSeatbelt`, `windowsRestrictedToken`. */
   readonly sandbox: string;
   readonly labels: Readonly<Record<string, string>>;
+  /** Labels that are left out, since the info would not fit into a frame; absent when none is. */
+  readonly labelsOmitted?: number;
 }

@@ -99,10 +99,16 @@ function checkEnvPolicy(policy: unknown): Problem | undefined {
   }
   return (
     optional(policy.ignoreDefaultExcludes, (flag) => checkFlag("envPolicy.ignoreDefaultExcludes", flag)) ??
-    optional(policy.exclude, (list) => checkTextList("envPolicy.exclude", list)) ??
-    optional(policy.includeOnly, (list) => checkTextList("envPolicy.includeOnly", list)) ??
+    optional(policy.exclude, (list) => checkPatterns("envPolicy.exclude", list)) ??
+    optional(policy.includeOnly, (list) => checkPatterns("envPolicy.includeOnly", list)) ??
     optional(policy.set, (env) => checkEnv("envPolicy.set", env))
   );
+}
+
+function checkPatterns(field: string, list: unknown): Problem | undefined {
+  const wrong = checkTextList(field, list, limits.envPatternChars);
+  if (wrong || (list as readonly string[]).length <= limits.envPatterns) return wrong;
+  return problem(field, `must have at most ${limits.envPatterns} patterns, has ${(list as readonly string[]).length}`);
 }
 
 function checkMetadata(metadata: unknown): Problem | undefined {
@@ -148,7 +154,8 @@ function checkEnv(field: string, env: unknown): Problem | undefined {
     : problem(field, `has a name that is empty or holds "=" or NUL: ${describe(name)}`);
 }
 
-function checkTextMap(field: string, map: unknown): Problem | undefined {
+/** The problem of a map of texts. */
+export function checkTextMap(field: string, map: unknown): Problem | undefined {
   // No value is shown: it may be a secret in the wrong place.
   if (!isRecord(map))
     return problem(field, `must be an object of strings, got ${Array.isArray(map) ? "an array" : typeof map}`);
@@ -159,10 +166,11 @@ function checkTextMap(field: string, map: unknown): Problem | undefined {
   return undefined;
 }
 
-function checkTextList(field: string, list: unknown): Problem | undefined {
+/** The problem of a list of texts. */
+export function checkTextList(field: string, list: unknown, maxChars = Number.POSITIVE_INFINITY): Problem | undefined {
   if (!Array.isArray(list)) return problem(field, `must be an array of strings, got ${describe(list)}`);
   for (const [index, item] of list.entries()) {
-    const wrong = checkText(`${field}[${index}]`, item);
+    const wrong = checkText(`${field}[${index}]`, item, maxChars);
     if (wrong) return wrong;
   }
   return undefined;

@@ -9,6 +9,7 @@ import { ALL_SIGNALS, forwardSignals } from "./forward-signals.ts";
 import { forwardStdin } from "./forward-stdin.ts";
 import { write } from "./output.ts";
 import { givenUp, withOutlook } from "./pass-through.ts";
+import { printableJson } from "./table.ts";
 
 /** What to do with the outcome, and what to pass on. */
 export interface RunCapturedOptions {
@@ -40,7 +41,7 @@ export async function runCaptured(
     });
     if (stdin) undo.push(forwardStdin(child, { passEnd: true }));
     const result = await Promise.race([run.result, lost]);
-    if (json) await write("stdout", `${JSON.stringify(result)}\n`);
+    if (json) await write("stdout", `${printableJson(result)}\n`);
     return result.exitCode ?? EXIT.failure;
   } catch (error) {
     throw child ? withOutlook(error, child.id) : error;

@@ -127,7 +127,7 @@ export class HealingConnection<T extends Transport = Transport> {
         frame: (frame) => {
           if (transport !== this.#transport) return;
           this.noteLife();
-          this.#options.frame(frame);
+          this.#take(frame);
         },
         pong: () => {
           if (transport === this.#transport) this.noteLife();
@@ -141,6 +141,16 @@ export class HealingConnection<T extends Transport = Transport> {
       this.#giveUp(
         connectionLost("unreachable", `cannot connect: ${error instanceof Error ? error.message : error}`, error),
       );
+    }
+  }
+
+  /** Whatever a peer says, it must not end the program that listens to it. */
+  #take(frame: Uint8Array): void {
+    try {
+      this.#options.frame(frame);
+    } catch (error) {
+      const message = `what the server sent could not be handled: ${error instanceof Error ? error.message : error}`;
+      this.end(new ExecwireError("INTERNAL", message, { cause: error }), CLOSE.protocol);
     }
   }
 

@@ -53,6 +53,7 @@ export class Link {
   readonly #options: LinkOptions;
   readonly #connection: HealingConnection;
   #serverLimits: WelcomeMessage["limits"] | undefined;
+  #isPongOnItsWay = false;
   #session: Pick<WelcomeMessage, "sessionId" | "secret"> | undefined;
 
   constructor(options: LinkOptions) {
@@ -114,6 +115,7 @@ export class Link {
   }
 
   #greet(transport: Transport): void {
+    this.#isPongOnItsWay = false;
     const { token, pending } = this.#options;
     const hello: ClientMessage = {
       type: "hello",
@@ -138,15 +140,33 @@ export class Link {
         }),
       );
     }
-    if (message.type === "welcome") return this.#welcome(message);
-    if (message.type === "ping") return this.#connection.transport?.send(encode({ type: "pong" }));
-    if (message.type !== "pong") this.#options.onMessage(message);
+    if (message.type === "ping") return this.#pong();
+    if (message.type === "pong") return;
+    if ((message.type === "welcome") === this.isOpen) {
+      const what = this.isOpen ? "welcome for a second time" : `${message.type} before its welcome`;
+      return this.fail(new ExecwireError("PROTOCOL_VIOLATION", `the server said ${what}`));
+    }
+    if (message.type === "welcome") this.#welcome(message);
+    else this.#options.onMessage(message);
   }
 
-  #welcome({ version, sessionId, secret, limits }: WelcomeMessage): void {
+  /** One pong at a time: a server that pings and does not read must not fill the memory here. */
+  #pong(): void {
+    if (this.#isPongOnItsWay) return;
+    this.#isPongOnItsWay = true;
+    this.#connection.transport?.send(encode({ type: "pong" }), () => {
+      this.#isPongOnItsWay = false;
+    });
+  }
+
+  #welcome({ version, sessionId, secret, resumed, limits }: WelcomeMessage): void {
     if (version !== PROTOCOL_VERSION) {
       const message = `the server speaks version ${version}, this client ${PROTOCOL_VERSION}`;
       return this.#connection.end(new ExecwireError("VERSION_UNSUPPORTED", message), CLOSE.version, message);
+    }
+    if (this.#session && (!resumed || sessionId !== this.#session.sessionId)) {
+      const message = "the connection is lost: the server began a new session instead of the one asked for";
+      return this.#connection.end(connectionLost("session-unknown", message));
     }
     this.#session = { sessionId, secret };
     this.#serverLimits = limits;

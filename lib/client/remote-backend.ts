@@ -1,13 +1,14 @@
 // The remote backend: the same interface as the local supervisor, at the other end of a link.
 import { Subject } from "rxjs";
 import type { DeliveryMode, Limits, ProcessInfo, ProcessSpec, ServerMessage } from "../../protocol/index.ts";
-import { type Cancel, type Clock, systemClock } from "../clock.ts";
+import { type Cancel, type Clock, guardedClock, systemClock } from "../clock.ts";
 import { ExecwireError, fromWireError } from "../errors.ts";
 import { GuardedObservable, type ReportError, reportToConsole } from "../log/guarded-observable.ts";
 import type { Backend, CloseOptions, StartOptions } from "../process/backend.ts";
 import { Process } from "../process/process.ts";
 import type { OpenTransport } from "../transport/transport.ts";
 import { Link } from "./link.ts";
+import { collectPages } from "./process-list.ts";
 import { RemoteLog } from "./remote-log.ts";
 import { RemotePort } from "./remote-port.ts";
 import { Requests } from "./requests.ts";
@@ -42,7 +43,7 @@ export class RemoteBackend implements Backend {
   constructor(open: OpenTransport, options: ClientOptions & { readonly limits: Limits }) {
     this.#limits = options.limits;
     this.#onError = options.onError ?? reportToConsole;
-    this.#clock = options.clock ?? systemClock;
+    this.#clock = guardedClock(options.clock ?? systemClock, this.#onError);
     this.#requests = new Requests((message) => this.link.send(message));
     this.changes$ = new GuardedObservable(this.#onError, (subscriber) => {
       this.#watch();
@@ -68,6 +69,9 @@ export class RemoteBackend implements Backend {
       this.#requests.request("process/start", params, {
         // In the turn of the reply: the first events may follow in the same one.
         onResult: ({ process, channel }) => {
+          if (process.incarnation !== incarnation || process.processId !== (spec.processId ?? incarnation)) {
+            return reject(this.#mistaken("process/start", spec.processId ?? incarnation));
+          }
           const log = this.#logOf(process, "lossless");
           // On another connection than the one that asked, the subscription is gone.
           if (channel !== undefined && connection === this.#connections) log.follow(channel);
@@ -81,14 +85,15 @@ export class RemoteBackend implements Backend {
 
   async attach(processId: string): Promise<Process> {
     const { process } = await this.#requests.call("process/attach", { processId });
+    if (process.processId !== processId) throw this.#mistaken("process/attach", processId);
     const log = this.#logOf(process, "gap");
     // Whether the start succeeds is told only while it lasts.
     if (process.state === "starting" && !log.replica.wanted) log.replica.subscribe();
     return this.#processOf(log, "gap");
   }
 
-  async list(): Promise<readonly ProcessInfo[]> {
-    return (await this.#requests.call("process/list", {})).processes;
+  list(): Promise<readonly ProcessInfo[]> {
+    return collectPages((params) => this.#requests.call("process/list", params));
   }
 
   close(options: CloseOptions = {}): Promise<void> {
@@ -118,6 +123,14 @@ export class RemoteBackend implements Backend {
         if (state !== "connected") cancel = this.#clock.after(ms, resolve, { background: true });
       });
     });
+  }
+
+  /** The server answered with another process than the one that was asked for. */
+  #mistaken(method: string, processId: string): ExecwireError {
+    const message = `the server answered ${method} of process ${processId} with another process`;
+    const violation = new ExecwireError("PROTOCOL_VIOLATION", message);
+    this.link.fail(violation);
+    return violation;
   }
 
   /** The one log of a process, however many handles there are: the server sends its events once. */
@@ -179,10 +192,7 @@ export class RemoteBackend implements Backend {
       case "event":
         return this.#push(message.channel, (log) => log.accept(message.event));
       case "exit":
-        return this.#push(message.channel, (log) => {
-          log.replica.announceExit(message.event);
-          return true;
-        });
+        return this.#push(message.channel, (log) => log.replica.announceExit(message.event));
       case "gap":
         return this.#push(message.channel, (log) => log.accept({ ...message.gap, type: "gap" }));
       case "failed":
@@ -200,7 +210,7 @@ export class RemoteBackend implements Backend {
     // A channel that nobody reads any more: what was on its way is of no interest.
     if (!log) return;
     if (!act(log)) {
-      const message = `the server left out events of process ${log.info.processId} without saying so`;
+      const message = `the server sent events of process ${log.info.processId} that do not follow from those before`;
       return this.link.fail(new ExecwireError("PROTOCOL_VIOLATION", message));
     }
     if (!log.replica.closed && !log.replica.failure) return;

@@ -1,5 +1,5 @@
 // Errors as the Codex dialect says them: a number, a sentence, and for failed starts what kind of failure.
-import { ExecwireError } from "../errors.ts";
+import { ExecwireError, short } from "../errors.ts";
 
 /** The numbers, from the exec-server's protocol. */
 export const CODE = {
@@ -19,7 +19,8 @@ export class CodexError extends Error {
   readonly data: Readonly<Record<string, unknown>> | undefined;
 
   constructor(code: number, message: string, data?: Readonly<Record<string, unknown>>) {
-    super(message);
+    // It may quote what the peer sent, which may be a whole message.
+    super(short(message));
     this.name = "CodexError";
     this.code = code;
     this.data = data;

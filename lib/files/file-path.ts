@@ -27,11 +27,16 @@ export function nameOf(path: FilePath): Buffer {
   return Buffer.from(basename(keyOf(path)), "latin1");
 }
 
-/** The root and every directory below it down to the path itself. */
+/** The root and every directory below it down to the path itself. Views of one path: copies of all would be quadratic. */
 export function ancestry(path: FilePath): readonly FilePath[] {
-  const paths = [path];
-  for (let at = parentPath(path); at; at = parentPath(at)) paths.unshift(at);
-  return paths;
+  if (!parentPath(path)) return [path];
+  const paths: FilePath[] = [];
+  for (let at = dirname(keyOf(path)); ; at = dirname(at)) {
+    // Within a path a directory is what stands before a separator; the root keeps its own.
+    paths.push(path.subarray(0, at.length));
+    if (dirname(at) === at) break;
+  }
+  return [...paths.reverse(), path];
 }
 
 /** Whether a path is the directory or something below it. */

@@ -58,6 +58,8 @@ export interface ActorSurroundings {
 /** One supervised process. */
 export class ProcessActor {
   readonly log: ReplayLog;
+  /** What it costs its supervisor beside its log, in bytes. */
+  cost = 0;
   /** Settles with the outcome of the spawn. */
   readonly started: Promise<void>;
   /** Resolves when nothing of the process is held any more: it is closed and its pid given up, or it never was. */

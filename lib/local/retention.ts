@@ -1,5 +1,6 @@
-// Keeps closed processes readable for a while, within a time, a count and a number of bytes. Too many: the oldest go. Too
-// large: the largest lose their output and keep their end, so that a flood does not cost the small ones their answers.
+// Keeps closed processes readable for a while, within a time, a count and a number of bytes. Too many, or with too much to say
+// of them: the oldest go. Too much output: the largest lose theirs and keep their end, so that a flood does not cost the small
+// ones their answers.
 import type { Cancel, Clock } from "../clock.ts";
 import type { ProcessActor } from "./process-actor.ts";
 
@@ -8,6 +9,7 @@ export interface RetentionLimits {
   readonly closedRetentionMs: number;
   readonly closedProcesses: number;
   readonly closedBytes: number;
+  readonly closedInfoBytes: number;
 }
 
 interface Kept {
@@ -22,6 +24,7 @@ export class Retention {
   readonly #clock: Clock;
   readonly #remove: (actor: ProcessActor) => void;
   #bytes = 0;
+  #infoBytes = 0;
 
   /** `remove` is called when the time of a process is over. */
   constructor(limits: RetentionLimits, clock: Clock, remove: (actor: ProcessActor) => void) {
@@ -36,8 +39,10 @@ export class Retention {
     const cancel = this.#clock.after(this.#limits.closedRetentionMs, () => this.#drop(actor), { background: true });
     this.#kept.set(actor, { bytes, cancel });
     this.#bytes += bytes;
+    this.#infoBytes += actor.cost;
+    const { closedProcesses, closedInfoBytes } = this.#limits;
     for (const oldest of this.#kept.keys()) {
-      if (this.#kept.size <= this.#limits.closedProcesses) break;
+      if (this.#kept.size <= closedProcesses && this.#infoBytes <= closedInfoBytes) break;
       this.#drop(oldest);
     }
     if (this.#bytes > this.#limits.closedBytes) this.#trim();
@@ -63,6 +68,7 @@ export class Retention {
     if (!kept) return;
     this.#kept.delete(actor);
     this.#bytes -= kept.bytes;
+    this.#infoBytes -= actor.cost;
     kept.cancel();
     this.#remove(actor);
   }

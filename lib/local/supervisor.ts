@@ -5,6 +5,7 @@ import type { Meter } from "@opentelemetry/api";
 import { Subject } from "rxjs";
 import {
   checkSpec,
+  checkText,
   type DeliveryMode,
   type Limits,
   limits,
@@ -17,6 +18,7 @@ import { GuardedObservable, type ReportError, reportToConsole } from "../log/gua
 import { MemoryBudget } from "../log/memory-budget.ts";
 import type { Backend, CloseOptions, StartOptions } from "../process/backend.ts";
 import { Process } from "../process/process.ts";
+import { checkDescribable, describeArgv, infoCost } from "../process/process-info.ts";
 import type { Leftover, Spawner } from "../spawn/child.ts";
 import { Guard, type OnSupervisorDeath } from "../spawn/guard.ts";
 import { loadSpawner, type SpawnerName } from "../spawn/load-spawner.ts";
@@ -55,6 +57,9 @@ export interface SupervisorOptions {
 /** Listeners of one supervisor for one event: SIGCHLD, for exits and for orphans. */
 const LISTENERS = 2;
 
+/** Characters of an incarnation: a uuid, with room to spare. The protocol allows no more either. */
+const INCARNATION_CHARS = 64;
+
 /** Makes a supervisor. `close` it, or the program lives as long as its processes; if it exits before, they are killed. */
 export function createSupervisor(options: SupervisorOptions = {}): Supervisor {
   return new Supervisor(options);
@@ -76,6 +81,7 @@ export class Supervisor implements Backend {
   readonly #onError: ReportError;
   readonly #metrics: ProcessMetrics;
   readonly #surroundings: ActorSurroundings;
+  readonly #budget: MemoryBudget;
   readonly #retention: Retention;
   readonly #leftBehind: LeftBehind;
   readonly #spawner: Promise<Spawner>;
@@ -96,6 +102,7 @@ export class Supervisor implements Backend {
     this.#metrics = processMetrics(options.meter);
     followProcesses(this.#metrics, this.changes$, ({ processId }) => this.#actors.get(processId)?.log.exited?.result);
     const budget = new MemoryBudget(this.#limits.memoryBudgetBytes);
+    this.#budget = budget;
     this.#surroundings = {
       clock: this.#clock,
       limits: this.#limits,
@@ -117,10 +124,11 @@ export class Supervisor implements Backend {
   }
 
   async start(spec: ProcessSpec, { incarnation = randomUUID() }: StartOptions = {}): Promise<Process> {
-    refuse(checkSpec(spec));
+    refuse(checkSpec(spec) ?? checkText("incarnation", incarnation, INCARNATION_CHARS));
     if (spec.cwd !== undefined && !isAbsolute(spec.cwd)) {
       refuse({ field: "cwd", message: `must be an absolute path of this host, got ${spec.cwd}` });
     }
+    checkDescribable(spec, this.#limits);
     const processId = spec.processId ?? incarnation;
     const digest = startDigest(spec);
     let actor = this.#actors.get(processId);
@@ -188,7 +196,7 @@ export class Supervisor implements Backend {
     const identity = {
       processId,
       incarnation,
-      argv: Object.freeze([...spec.argv]),
+      ...describeArgv(spec.argv, this.#limits.infoArgvBytes),
       cwd: spec.cwd ?? ownDirectory(),
       tty: Boolean(spec.tty),
       stdin: Boolean(spec.tty || spec.pipeStdin),
@@ -196,7 +204,10 @@ export class Supervisor implements Backend {
       sandbox: "none",
       labels: Object.freeze({ ...spec.labels }),
     };
-    return new ProcessActor(identity, this.#surroundings, spec.timeoutMs);
+    const actor = new ProcessActor(identity, this.#surroundings, spec.timeoutMs);
+    actor.cost = this.#limits.processOverheadBytes + infoCost(actor.info);
+    this.#budget.add(actor.cost);
+    return actor;
   }
 
   async #spawn(actor: ProcessActor, spec: ProcessSpec): Promise<void> {
@@ -219,7 +230,7 @@ export class Supervisor implements Backend {
     if (info.state === "closed" || info.state === "removed") this.#live.delete(actor);
     if (info.state === "closed") this.#retention.keep(actor);
     if (info.state === "removed") {
-      this.#incarnations.delete(info.incarnation);
+      if (this.#incarnations.delete(info.incarnation)) this.#budget.add(-actor.cost);
       if (this.#actors.get(info.processId) === actor) this.#actors.delete(info.processId);
     }
     this.#changes.next(info);

@@ -46,7 +46,8 @@ export class Replica implements LogView {
   /** What the source was told, when it was asked, to be read already. */
   #askedWith: Seq = 0;
   #exited: ExitedEvent | undefined;
-  #closed = false;
+  /** Of the end; endless before. */
+  #closedSeq = Number.POSITIVE_INFINITY;
   #failure: ExecwireError | undefined;
 
   constructor(source: ReplicaSource, options: ReplicaOptions) {
@@ -164,25 +165,31 @@ export class Replica implements LogView {
     this.#acks.acknowledge();
   }
 
-  /** The exit is known before it is this reader's turn to read it. */
-  announceExit(exit: ExitedEvent): void {
-    if (this.#exited || this.#state !== "live") return;
+  /** The exit is known before it is this reader's turn to read it. Returns false for another one than the one known. */
+  announceExit(exit: ExitedEvent): boolean {
+    if (this.#state !== "live") return true;
+    if (this.#exited) return isSameExit(exit, this.#exited);
+    if (exit.seq <= this.#head) return false;
     this.#exited = Object.freeze(exit);
     for (const wake of this.#wakes) wake();
+    return true;
   }
 
-  /** Takes what the source sent. Returns false for a hole, which a right source never sends. */
+  /**
+   * Takes what the source sent. Returns false for what a right source never sends: a hole, a second exit or one that was lost,
+   * an end without an exit, or anything after the end.
+   */
   accept(delivery: ProcessEvent | GapNotice): boolean {
     if (this.#state !== "live") return true;
     const firstSeq = delivery.type === "gap" ? delivery.firstSeq : delivery.seq;
     const lastSeq = lastSeqOf(delivery);
     if (lastSeq <= this.#head) return true;
-    if (firstSeq !== this.#head + 1) return false;
+    if (firstSeq !== this.#head + 1 || !this.#mayFollow(delivery)) return false;
     const hasEnded = this.#endHoldsOfTheGone();
     this.#head = lastSeq;
     if (delivery.type === "gap") this.#offsetsAreTotal &&= delivery.bytes !== undefined;
     if (delivery.type === "exited") this.#exited = delivery;
-    if (delivery.type === "closed") this.#closed = true;
+    if (delivery.type === "closed") this.#closedSeq = delivery.seq;
     this.#items.push(delivery);
     if (this.#items.evict(this.#maxBytes, this.#maxEvents, this.#floor())) this.#hasEvicted = true;
     this.#acks.acknowledge();
@@ -196,6 +203,20 @@ export class Replica implements LogView {
     if (this.#closed || this.#failure) return;
     this.#failure = error;
     for (const wake of this.#wakes) wake();
+  }
+
+  /** `exited` and `closed` are never lost, come once, and end what may come. They come again when the replica began anew. */
+  #mayFollow(delivery: ProcessEvent | GapNotice): boolean {
+    const lastSeq = lastSeqOf(delivery);
+    if (lastSeq > this.#closedSeq || (lastSeq === this.#closedSeq && delivery.type !== "closed")) return false;
+    const exited = this.#exited;
+    if (delivery.type === "closed") return exited !== undefined && exited.seq < delivery.seq;
+    if (delivery.type === "exited") return !exited || isSameExit(delivery, exited);
+    return !exited || exited.seq < this.#head + 1 || exited.seq > lastSeq;
+  }
+
+  get #closed(): boolean {
+    return this.#closedSeq < Number.POSITIVE_INFINITY;
   }
 
   /** Invariant 3. A reader further on waits until the events come past it again. */
@@ -252,6 +273,10 @@ export class Replica implements LogView {
     for (const position of this.#holds) floor = Math.min(floor, position());
     return floor;
   }
+}
+
+function isSameExit(one: ExitedEvent, other: ExitedEvent): boolean {
+  return one.seq === other.seq && one.exitCode === other.exitCode && one.signal === other.signal;
 }
 
 function gap(firstSeq: Seq, lastSeq: Seq): GapNotice {

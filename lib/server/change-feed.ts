@@ -1,15 +1,21 @@
 // Changes of state on their way to one connection: while it has no room, only the latest of each process is kept.
 import { encode, type ProcessInfo } from "../../protocol/index.ts";
+import { fitInfo } from "../process/process-info.ts";
 import type { Outbox } from "./outbox.ts";
+
+/** What is around a process in a frame. */
+const AROUND_BYTES = 64;
 
 /** Sends changes once somebody asked for them. */
 export class ChangeFeed {
   readonly #outbox: Outbox;
   readonly #latest = new Map<string, ProcessInfo>();
+  readonly #maxBytes: number;
   #open = false;
 
-  constructor(outbox: Outbox) {
+  constructor(outbox: Outbox, frameBytes: number) {
     this.#outbox = outbox;
+    this.#maxBytes = frameBytes - AROUND_BYTES;
   }
 
   open(): void {
@@ -26,7 +32,7 @@ export class ChangeFeed {
     for (const [key, process] of this.#latest) {
       if (!this.#outbox.hasRoom) return;
       this.#latest.delete(key);
-      this.#outbox.send(encode({ type: "change", process }));
+      this.#outbox.send(encode({ type: "change", process: fitInfo(process, this.#maxBytes) }));
     }
   }
 }

@@ -59,7 +59,7 @@ export class Connection implements ServedConnection {
       // Who does not read would not read a goodbye either.
       () => this.#drop(),
     );
-    this.#changes = new ChangeFeed(this.#outbox);
+    this.#changes = new ChangeFeed(this.#outbox, limits.frameBytes);
     this.#deadline = clock.after(limits.handshakeMs, () => this.close(CLOSE.timeout, "no hello in time"));
     transport.listen({ frame: (frame) => this.#receive(frame), closed: () => this.#finish() });
   }

@@ -99,11 +99,13 @@ export class Dispatcher {
 
   #contextOf(announced: Subscription[]): MethodContext {
     const session = this.#session;
-    const { backend, channels, closeSession, limits } = this.#parts;
+    const { backend, channels, closeSession, limits, lists } = this.#parts;
     return {
       backend,
       channels,
       session,
+      limits,
+      lists,
       signal: this.#gone.signal,
       subscribe: (channel, afterSeq, delivery, acked = afterSeq) => {
         this.#end(channel);

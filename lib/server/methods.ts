@@ -1,10 +1,21 @@
 // What each method does: a thin translation into calls of `Backend` and `Process`. Arguments were checked before.
-import type { DeliveryMode, MethodName, Methods, ProcessAddress, Seq } from "../../protocol/index.ts";
+import type {
+  DeliveryMode,
+  Limits,
+  MethodName,
+  Methods,
+  ProcessAddress,
+  ProcessInfo,
+  Seq,
+} from "../../protocol/index.ts";
 import { ExecwireError } from "../errors.ts";
 import type { Backend } from "../process/backend.ts";
 import type { Process } from "../process/process.ts";
+import { fitInfo } from "../process/process-info.ts";
 import type { Channel } from "./channel.ts";
 import type { Channels } from "./channels.ts";
+import type { FairQueue } from "./fair-queue.ts";
+import { pageOf, wholeList } from "./process-list.ts";
 import type { Session } from "./session.ts";
 import { startOwned } from "./start-owned.ts";
 
@@ -13,6 +24,9 @@ export interface MethodContext {
   readonly backend: Backend;
   readonly channels: Channels;
   readonly session: Session;
+  readonly limits: Pick<Limits, "frameBytes" | "listBytes" | "listPageBytes">;
+  /** Where lists are made, one a turn. */
+  readonly lists: FairQueue;
   /** Aborted when the connection of the request is over. */
   readonly signal: AbortSignal;
   /** Replaces this connection's subscription of the channel; it sends nothing before the reply. */
@@ -60,25 +74,36 @@ const change = { view: false, once: true };
 export const methods: { readonly [M in MethodName]: Method<M> } = {
   "process/start": {
     ...change,
-    async handle({ spec, incarnation, subscribe: delivery }, { channels, session, subscribe }) {
+    async handle({ spec, incarnation, subscribe: delivery }, { channels, session, subscribe, limits }) {
       if (spec.inheritFds?.length) {
         throw new ExecwireError("UNSUPPORTED", "descriptors cannot be inherited from another machine", {
           data: { what: "inheritFds" },
         });
       }
       const channel = await startOwned(channels, session, spec, incarnation);
-      if (!delivery) return { process: channel.process.info };
+      const process = infoOf(channel, limits);
+      if (!delivery) return { process };
       subscribe(channel, 0, delivery);
-      return { process: channel.process.info, channel: channel.id };
+      return { process, channel: channel.id };
     },
   },
   "process/attach": {
     ...look,
-    async handle({ processId }, { channels }) {
-      return { process: (await channels.find(processId)).process.info };
+    async handle({ processId }, { channels, limits }) {
+      return { process: infoOf(await channels.find(processId), limits) };
     },
   },
-  "process/list": { ...look, handle: async (_params, { backend }) => ({ processes: await backend.list() }) },
+  "process/list": {
+    ...look,
+    handle({ limit, after }, { backend, lists, session, signal, limits: { frameBytes, listBytes, listPageBytes } }) {
+      return lists.run(session, async () => {
+        signal.throwIfAborted();
+        const processes = await backend.list();
+        if (limit === undefined) return wholeList(processes, Math.min(listBytes, frameBytes));
+        return pageOf(processes, { limit, after }, Math.min(listPageBytes, frameBytes));
+      });
+    },
+  },
   "process/subscribe": {
     ...look,
     async handle(params, { channels, session, subscribe }) {
@@ -156,6 +181,14 @@ export const methods: { readonly [M in MethodName]: Method<M> } = {
     },
   },
 };
+
+/** What is around a process in a reply. */
+const AROUND_BYTES = 256;
+
+/** The process as a reply holds it, whatever it was started with: a reply that is too large would come too late. */
+function infoOf(channel: Channel, { frameBytes }: MethodContext["limits"]): ProcessInfo {
+  return fitInfo(channel.process.info, frameBytes - AROUND_BYTES);
+}
 
 /** The fields that are there. */
 function present<T extends object>(fields: { [K in keyof T]: T[K] | undefined }): Partial<T> {

@@ -1,7 +1,15 @@
 // Serves a backend to many connections. It knows the interface `Backend` and nothing of what is behind it, so a remote
 // backend can be served as well (a relay).
 import type { Meter } from "@opentelemetry/api";
-import { type Limits, limits, SUBPROTOCOL } from "../../protocol/index.ts";
+import {
+  checkInteger,
+  type Limits,
+  limits,
+  MAX_WINDOW_BYTES,
+  MIN_FRAME_BYTES,
+  MIN_PING_MS,
+  SUBPROTOCOL,
+} from "../../protocol/index.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { ExecwireError, refuse } from "../errors.ts";
 import { type ReportError, reportToConsole } from "../log/guarded-observable.ts";
@@ -14,6 +22,7 @@ import { type Auth, bearerToken, refuseStranger } from "./auth.ts";
 import { Channels } from "./channels.ts";
 import { Connection } from "./connection.ts";
 import type { Dialect } from "./dialect.ts";
+import { FairQueue } from "./fair-queue.ts";
 import type { ServedConnection, ServerParts } from "./parts.ts";
 import type { Session } from "./session.ts";
 import { Sessions } from "./sessions.ts";
@@ -62,6 +71,7 @@ export async function serve(backend: Backend, options: ServeOptions): Promise<Ex
     throw new ExecwireError("INVALID_PARAMS", message, { data: { field: "auth" } });
   }
   checkAuth(auth);
+  checkAnnounced(options.limits ?? {});
   const server = new Server(backend, options);
   const { frameBytes, handshakeMs } = server.parts.limits;
   const listener =
@@ -85,6 +95,17 @@ export async function serve(backend: Backend, options: ServeOptions): Promise<Ex
     }));
   server.listener = listener;
   return server;
+}
+
+/** Clients leave a server that announces what they could not live with. */
+function checkAnnounced({ frameBytes, pingMs, windowBytes }: Partial<Limits>): void {
+  const check = (name: string, value: number | undefined, min: number, max: number) =>
+    value === undefined ? undefined : checkInteger(`limits.${name}`, value, min, max);
+  refuse(
+    check("frameBytes", frameBytes, MIN_FRAME_BYTES, Number.MAX_SAFE_INTEGER) ??
+      check("pingMs", pingMs, MIN_PING_MS, 2 ** 31 - 1) ??
+      check("windowBytes", windowBytes, 1, MAX_WINDOW_BYTES),
+  );
 }
 
 function checkAuth(auth: Auth): void {
@@ -112,6 +133,7 @@ class Server implements ExecwireServer {
       backend,
       channels,
       sessions: new Sessions(clock, merged.sessionTtlMs, merged.sessions, (session) => this.#endOwned(session)),
+      lists: new FairQueue(),
       auth: options.auth,
       limits: merged,
       metrics: serverMetrics(options.meter),

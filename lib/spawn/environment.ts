@@ -68,9 +68,35 @@ function applyMetadata(env: Map<string, string>, metadata: ProcessMetadata | und
 
 /** Whether a name matches one of the globs: case-insensitive, `*` for any text, `?` for one character. */
 function matcher(globs: readonly string[]): (name: string) => boolean {
-  const patterns = globs.map((glob) => {
-    const escaped = glob.replace(/[.+^${}()|[\]\\]/g, "\\$&");
-    return new RegExp(`^${escaped.replaceAll("*", "[^]*").replaceAll("?", "[^]")}$`, "i");
-  });
-  return (name) => patterns.some((pattern) => pattern.test(name));
+  const patterns = globs.map((glob) => glob.toLowerCase());
+  return (name) => {
+    const lowerCase = name.toLowerCase();
+    return patterns.some((pattern) => matches(pattern, lowerCase));
+  };
+}
+
+/** Not by a regular expression: with many `*` that tries every way to share a name among them. Here only the last one is undone. */
+function matches(glob: string, name: string): boolean {
+  let at = 0;
+  let star = -1;
+  let resume = 0;
+  let position = 0;
+  while (position < name.length) {
+    if (at < glob.length && glob[at] === "*") {
+      star = at;
+      resume = position;
+      at += 1;
+    } else if (at < glob.length && (glob[at] === "?" || glob[at] === name[position])) {
+      at += 1;
+      position += 1;
+    } else if (star >= 0) {
+      resume += 1;
+      position = resume;
+      at = star + 1;
+    } else {
+      return false;
+    }
+  }
+  while (glob[at] === "*") at += 1;
+  return at === glob.length;
 }

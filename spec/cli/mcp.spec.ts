@@ -65,6 +65,19 @@ async function connect(args: readonly string[] = [], env: Record<string, string>
 }
 
 describe("execwire mcp", () => {
+  it("sets variables of any name, and refuses what are none", async () => {
+    const agent = await connect();
+    const env = JSON.parse('{"__proto__":"one","constructor":"two"}');
+    const { data } = await agent.call("exec_start", {
+      command: 'env | grep -E "^(__proto__|constructor)=" | sort',
+      env,
+    });
+    expect(data.head).toBe("__proto__=one\nconstructor=two\n");
+    for (const wrong of ["A=b", ["A"], { A: 1 }]) {
+      expect(await agent.call("exec_start", { command: "true", env: wrong })).toMatchObject({ isError: true });
+    }
+  });
+
   it("tells an agent what it has and how to use it", async () => {
     const { client } = await connect();
     const { tools } = await client.listTools();

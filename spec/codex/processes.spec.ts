@@ -55,6 +55,31 @@ describe("calls on one connection", () => {
   });
 });
 
+describe("a start that could not be told of", () => {
+  it("is refused before it runs: an id or a directory longer than any", async () => {
+    const before = await host.supervisor.list();
+    const id = "i".repeat(8_193);
+    const refusedId = await peer.call("process/start", startParams(id, "sleep 60"));
+    expect(refusedId.error).toMatchObject({ code: -32602, message: expect.stringContaining("8193 characters") });
+    const cwd = `file:///${"d/".repeat(2_048)}`;
+    const refusedCwd = await peer.call("process/start", startParams("long-cwd", "sleep 60", { cwd }));
+    expect(refusedCwd.error).toMatchObject({
+      code: -32603,
+      message: "File name too long (os error 36)",
+      data: { kind: "spawnFailed" },
+    });
+    expect((await host.supervisor.list()).length).toBe(before.length);
+  });
+
+  it("is none when only its script is long: it runs, and lists show its beginning", async () => {
+    await peer.start("long-script", `: ${"x".repeat(100_000)}; echo done`);
+    await peer.closed("long-script");
+    expect(peer.textOf("long-script")).toBe("done\n");
+    const info = (await host.supervisor.list()).find(({ labels }) => labels.codex === "long-script");
+    expect(info?.argvOmitted?.bytes).toBeGreaterThan(97_000);
+  });
+});
+
 describe("events", () => {
   it("never come before the reply that announces their process, and come in the order of their seqs", async () => {
     const ids = Array.from({ length: 100 }, (_, index) => `short-${index}`);

@@ -40,6 +40,32 @@ describeBackends("environment", ({ supports, needs, start }) => {
   const inheritedBy = async (spec: Omit<ProcessSpec, "argv">) =>
     Object.keys(await environmentOf(spec)).filter((name) => /^execwire/i.test(name));
 
+  // What JSON.parse gives, and an object literal would not.
+  const odd =
+    '{"__proto__":"one","constructor":"two","toJSON":"three","hasOwnProperty":"four","then":"five","valueOf":""}';
+
+  it("has variables of any name, those of objects too, and nothing else is changed by them", async () => {
+    const names = Object.keys(Object.prototype);
+    expect(await environmentOf({ env: JSON.parse(odd) })).toEqual(JSON.parse(odd));
+    const envPolicy = { inherit: "none", set: JSON.parse(odd) } as const;
+    expect(await environmentOf({ env: PATH, envPolicy })).toEqual({ ...JSON.parse(odd), ...PATH });
+    expect([Object.keys(Object.prototype), "one" in {}, ({} as { constructor: unknown }).constructor]).toEqual([
+      names,
+      false,
+      Object,
+    ]);
+  });
+
+  needs("plainTty").each([true])("has the same on a terminal: %s", async (tty) => {
+    expect(await environmentOf({ tty, env: JSON.parse(odd) })).toEqual(JSON.parse(odd));
+  });
+
+  it("has nothing to do with labels, which may have the same names", async () => {
+    const process = await start({ argv: ["true"], labels: JSON.parse(odd) });
+    expect(Object.entries(process.info.labels).sort()).toEqual(Object.entries(JSON.parse(odd)).sort());
+    await outcome(process);
+  });
+
   describe.each([
     ["pipes", {}, []],
     ["one pipe", { merge: true }, ["merge"]],

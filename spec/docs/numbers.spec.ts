@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "@jest/globals";
-import { limits } from "../../protocol/index.ts";
+import { limits, MIN_FRAME_BYTES } from "../../protocol/index.ts";
 import { checks } from "../../scripts/codex/suite.mjs";
 
 const root = join(import.meta.dirname, "../..");
@@ -16,6 +16,10 @@ it.each([
   ["protocol/README.md", `remembered for the last ${limits.writeIds.toLocaleString("en")}`],
   ["protocol/README.md", `At most ${limits.requests.toLocaleString("en")}`],
   ["protocol/README.md", `time without a connection (${limits.sessionTtlMs / 1000} s)`],
+  ["protocol/README.md", `at most ${limits.labels} labels of ${limits.labelBytes.toLocaleString("en")} bytes`],
+  ["protocol/README.md", `first ${limits.infoArgvBytes.toLocaleString("en")} bytes`],
+  ["protocol/README.md", `a \`cwd\` of ${limits.pathBytes.toLocaleString("en")} bytes`],
+  ["protocol/README.md", `at least ${MIN_FRAME_BYTES.toLocaleString("en")} bytes`],
   ["protocol/README.md", `at most ${limits.frameBytes / 2 ** 20} MiB`],
 ])("%s is right that it is: %s", (file, text) => {
   expect(readFileSync(join(root, file), "utf8")).toContain(text);

@@ -1,6 +1,6 @@
 // The relations between limits that other code relies on.
 import { describe, expect, it } from "@jest/globals";
-import { limits } from "../../protocol/index.ts";
+import { limits, MAX_WINDOW_BYTES, MIN_FRAME_BYTES, MIN_PING_MS } from "../../protocol/index.ts";
 
 describe("the default limits", () => {
   it("are positive safe integers", () => {
@@ -21,6 +21,26 @@ describe("the default limits", () => {
     const process = limits.retainedBytes + limits.retainedEvents * limits.eventOverheadBytes;
     expect(process * 10).toBeLessThan(limits.memoryBudgetBytes);
     expect(limits.closedBytes * 2).toBeLessThanOrEqual(limits.memoryBudgetBytes);
+  });
+
+  it("let what is said of closed processes, and what is kept of them, stay within half of the memory of all", () => {
+    expect(limits.closedBytes + limits.closedInfoBytes).toBeLessThanOrEqual(limits.memoryBudgetBytes / 2);
+    const usual = limits.processOverheadBytes + 2 * (limits.infoArgvBytes + 500);
+    expect(limits.closedProcesses * usual).toBeLessThanOrEqual(limits.closedInfoBytes);
+  });
+
+  it("let everything that can be said of a process stand in the smallest frame, and a page in any", () => {
+    const { processIdChars, labels, labelBytes, pathBytes, infoArgvBytes } = limits;
+    const largest = 3 * processIdChars + labelBytes + 10 * labels + pathBytes + infoArgvBytes + 1_000;
+    expect(largest).toBeLessThan(MIN_FRAME_BYTES);
+    expect(limits.listPageBytes).toBeLessThanOrEqual(limits.listBytes);
+    expect(limits.listBytes).toBeLessThanOrEqual(limits.frameBytes);
+    expect(MIN_FRAME_BYTES).toBeLessThanOrEqual(limits.frameBytes);
+  });
+
+  it("are limits that a client accepts", () => {
+    expect(limits.pingMs).toBeGreaterThanOrEqual(MIN_PING_MS);
+    expect(limits.windowBytes).toBeLessThanOrEqual(MAX_WINDOW_BYTES);
   });
 
   it("let a termination finish while its process is still kept", () => {

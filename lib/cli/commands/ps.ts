@@ -5,7 +5,7 @@ import { withServer } from "../open-server.ts";
 import { addServerOptions, type ServerOptions } from "../options.ts";
 import { write } from "../output.ts";
 import { detailLines, lookAt } from "../process-details.ts";
-import { printable, table } from "../table.ts";
+import { printable, printableJson, table } from "../table.ts";
 
 interface PsOptions extends ServerOptions {
   readonly json?: boolean;
@@ -26,7 +26,7 @@ export function define(command: Command): void {
         withServer(options, async (backend) => {
           const processes = await backend.list();
           const shown = options.verbose ? await lookAt(backend, processes) : processes;
-          await write("stdout", options.json ? `${JSON.stringify(shown, null, 2)}\n` : tableOf(shown, options));
+          await write("stdout", options.json ? `${printableJson(shown, 2)}\n` : tableOf(shown, options));
         }),
       ),
   );
@@ -36,13 +36,13 @@ const HEAD = ["ID", "STATE", "EXIT", "PID", "AGE", "COMMAND"];
 
 function tableOf(processes: readonly ProcessInfo[], { verbose }: PsOptions): string {
   const now = Date.now();
-  const rows = processes.map(({ processId, state, exitCode, signal, pid, startedAt, argv }) => [
+  const rows = processes.map(({ processId, state, exitCode, signal, pid, startedAt, argv, argvOmitted }) => [
     processId,
     state,
     `${signal ?? exitCode ?? ""}`,
     `${pid ?? ""}`,
     age(now - startedAt),
-    argv.join(" "),
+    argvOmitted ? `${argv.join(" ")}…` : argv.join(" "),
   ]);
   const { isTTY, columns } = process.stdout;
   const details = verbose ? processes.map((process) => detailLines(process).map(printable)) : [];
@@ -59,7 +59,9 @@ function age(ms: number): string {
 
 const HELP = `
 A closed process is listed until the server forgets it (80 s after its end unless the server says
-otherwise). EXIT is its exit code, or the signal that ended it.
+otherwise). EXIT is its exit code, or the signal that ended it. Of a long command the server keeps
+the beginning (… at its end; argvOmitted in --json says how much is left out). On a terminal an ID
+of more than 40 columns is cut, --json has it whole.
 
 With -v, lines under each process say more:
   activity  what it does at this moment, and which of its descendants that is:

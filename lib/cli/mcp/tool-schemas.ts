@@ -19,13 +19,29 @@ function yieldMs(byDefault: number, min: number, max: number, more = "") {
   return count.optional().describe(text);
 }
 
+/** Not a record of zod, which leaves out `__proto__` without a word: a variable may have any name. */
+const variables = z
+  .any()
+  .refine(isVariables, "must be an object of strings")
+  .meta({
+    type: "object",
+    propertyNames: { type: "string" },
+    additionalProperties: { type: "string" },
+    description: "Variables to set, beside those that commands inherit.",
+  }) as z.ZodType<Readonly<Record<string, string>>>;
+
+function isVariables(value: unknown): boolean {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  return Object.values(value).every((item) => typeof item === "string");
+}
+
 /** What `exec_start` takes. */
 export const startInput = {
   command: z.string().optional().describe("A shell command line, run by `sh -c`. Give either this or argv."),
   argv: z.array(z.string()).optional().describe("Program and arguments, started without a shell."),
   shell: z.string().optional().describe("The shell for command, such as bash. Default: sh."),
   cwd: z.string().optional().describe("Absolute path of the working directory."),
-  env: z.record(z.string(), z.string()).optional().describe("Variables to set, beside those that commands inherit."),
+  env: variables.optional(),
   tty: z
     .boolean()
     .optional()

@@ -22,8 +22,12 @@ const seq: Field<Seq> = {
     Number.isSafeInteger(value) && (value as number) > 0 ? (value as Seq) : refuseType(value, "a seq"),
 };
 
-const integer: Field<number> = {
-  decode: (value) => (Number.isSafeInteger(value) ? (value as number) : refuseType(value, "i64")),
+/** 8 bits on POSIX, and 32 on Windows, where the exec-server takes them for signed; ours may not. */
+const exitCode: Field<number> = {
+  decode: (value) =>
+    Number.isInteger(value) && (value as number) >= -(2 ** 31) && (value as number) < 2 ** 32
+      ? (value as number)
+      : refuseType(value, "an exit code"),
 };
 
 const stream: Field<StreamName> = oneOf("stdout", "stderr", "pty");
@@ -39,7 +43,7 @@ export const readResult = struct("ReadResponse", {
   chunks: listOf(struct("ProcessOutputChunk", { seq, stream, chunk: base64 })),
   nextSeq: seq,
   exited: boolean,
-  exitCode: optional(integer),
+  exitCode: optional(exitCode),
   closed: boolean,
   failure: optional(string),
   sandboxDenied: withDefault(boolean, false),
@@ -76,7 +80,7 @@ const output = struct("ProcessOutput", { processId: string, seq, stream, chunk: 
 const exited = struct("ProcessExited", {
   processId: string,
   seq,
-  exitCode: optional(integer),
+  exitCode: optional(exitCode),
   sandboxDenied: withDefault(boolean, false),
 });
 const closed = struct("ProcessClosed", { processId: string, seq });

@@ -1,6 +1,7 @@
 // How long closed processes stay readable: a time, a count and a number of bytes, whichever is first over. The server forgets
 // them after its own time; this is what a client holds in memory.
 import type { Cancel, Clock } from "../../clock.ts";
+import { infoCost } from "../../process/process-info.ts";
 import type { KnownProcess } from "./known-process.ts";
 
 /** Bounds of what is kept. */
@@ -26,7 +27,7 @@ export class ClosedProcesses {
   /** Begins the time of a process that was closed just now. */
   keep(process: KnownProcess): void {
     const { closedRetentionMs, closedProcesses, closedBytes, retainedBytes } = this.#limits;
-    const bytes = Math.min(process.log.totalBytes, retainedBytes);
+    const bytes = Math.min(process.log.totalBytes, retainedBytes) + infoCost(process.info);
     const cancel = this.#clock.after(closedRetentionMs, () => this.#drop(process), { background: true });
     this.#kept.set(process, { bytes, cancel });
     this.#bytes += bytes;

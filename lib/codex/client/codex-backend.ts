@@ -8,12 +8,13 @@ import {
   type ProcessSpec,
 } from "../../../protocol/index.ts";
 import { newUuid } from "../../client/uuid.ts";
-import { type Clock, systemClock } from "../../clock.ts";
+import { type Clock, guardedClock, systemClock } from "../../clock.ts";
 import { ExecwireError, refuse } from "../../errors.ts";
 import { startDigest } from "../../local/start-digest.ts";
 import { type GuardedObservable, type ReportError, reportToConsole } from "../../log/guarded-observable.ts";
 import type { Backend, StartOptions } from "../../process/backend.ts";
 import type { Process } from "../../process/process.ts";
+import { checkDescribable, describeArgv } from "../../process/process-info.ts";
 import type { TextTransport } from "../../transport/websocket-client.ts";
 import { CodexError } from "../codex-error.ts";
 import { type Envelope, NO_ID } from "../envelope.ts";
@@ -55,7 +56,7 @@ export class CodexBackend implements Backend {
   constructor(options: CodexBackendOptions) {
     this.#limits = options.limits;
     this.#onError = options.onError ?? reportToConsole;
-    this.#clock = options.clock ?? systemClock;
+    this.#clock = guardedClock(options.clock ?? systemClock, this.#onError);
     const { windowBytes, pauseLeaseMs } = options.limits;
     const clock = this.#clock;
     this.#brake = new Brake({
@@ -96,6 +97,7 @@ export class CodexBackend implements Backend {
 
   async start(spec: ProcessSpec, { incarnation = newUuid() }: StartOptions = {}): Promise<Process> {
     refuse(checkSpec(spec));
+    checkDescribable(spec, this.#limits);
     const processId = spec.processId ?? incarnation;
     const digest = startDigest(spec);
     let process = this.#processes.find(processId);
@@ -141,7 +143,7 @@ export class CodexBackend implements Backend {
       identity: {
         processId,
         incarnation,
-        argv: Object.freeze([...spec.argv]),
+        ...describeArgv(spec.argv, this.#limits.infoArgvBytes),
         cwd,
         tty: Boolean(spec.tty),
         stdin: Boolean(spec.tty || spec.pipeStdin),

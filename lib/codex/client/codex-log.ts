@@ -6,7 +6,7 @@
 // 3. There is at most one such question on its way; one that was lost with its connection is asked again by `resume`.
 // 4. What an answer lacks may still be on its way: the server keeps 1 MiB, and more than that waits in a full socket. It is lost
 //    when the window has overflowed, or when a second question, a while later, finds that nothing has come.
-import type { ExitedEvent, GapNotice, Seq, StreamName } from "../../../protocol/index.ts";
+import type { ExitedEvent, GapNotice, ProcessEvent, Seq, StreamName } from "../../../protocol/index.ts";
 import { backoff } from "../../client/backoff.ts";
 import type { Cancel, Clock } from "../../clock.ts";
 import { ExecwireError } from "../../errors.ts";
@@ -190,21 +190,26 @@ export class CodexLog {
     switch (event.type) {
       case "output":
         this.#bytes[event.stream] += event.chunk.length;
-        this.replica.accept(event);
+        if (!this.#put(event)) return;
         if (this.replica.readSeq === undefined) return;
         this.#unread.add(event.seq, event.chunk.length);
         return this.#options.onUnread(this.#unread.total);
       case "gap":
-        this.replica.accept(event);
+        this.#put(event);
         return;
       case "exited":
-        this.replica.accept(this.#options.exitOf(event));
+        this.#put(this.#options.exitOf(event));
         return;
       case "closed":
-        if (this.replica.exited) this.replica.accept({ ...event, bytes: Object.freeze({ ...this.#bytes }) });
-        else
-          this.fail(new ExecwireError("PROTOCOL_VIOLATION", "the server told the end of a process without its exit"));
+        this.#put({ ...event, bytes: Object.freeze({ ...this.#bytes }) });
     }
+  }
+
+  #put(event: ProcessEvent | GapNotice): boolean {
+    if (this.replica.accept(event)) return true;
+    const message = `the server told ${event.type} of a process where it cannot be: a second exit, or an end without one`;
+    this.fail(new ExecwireError("PROTOCOL_VIOLATION", message));
+    return false;
   }
 
   #onRead(): void {

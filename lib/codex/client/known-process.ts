@@ -15,7 +15,7 @@ import { asOurs, refused } from "./refusals.ts";
 /** What a client knows of a process before it runs. */
 export type Identity = Pick<
   ProcessInfo,
-  "processId" | "incarnation" | "argv" | "cwd" | "tty" | "stdin" | "startedAt" | "labels"
+  "processId" | "incarnation" | "argv" | "argvOmitted" | "cwd" | "tty" | "stdin" | "startedAt" | "labels"
 >;
 
 /** What a process needs of its client. */

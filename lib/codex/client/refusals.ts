@@ -1,7 +1,7 @@
 // What a server refuses, in our own codes. The dialect has few numbers, so its words decide too; they are those of the
 // Codex exec-server.
 import type { ErrorCode, SpawnFailureKind } from "../../../protocol/index.ts";
-import { ExecwireError } from "../../errors.ts";
+import { ExecwireError, oneLine } from "../../errors.ts";
 import { CODE, CodexError } from "../codex-error.ts";
 import { isMap } from "../decode.ts";
 
@@ -79,5 +79,5 @@ function fromWords(said: string): ExecwireError {
 
 /** The server's words for a start on a tty have several lines. */
 function inOneLine(message: string): string {
-  return message.trim().replace(/\s*\n\s*/g, " ");
+  return oneLine(message, " ");
 }

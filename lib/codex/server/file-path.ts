@@ -1,12 +1,16 @@
 // The paths of fs/*: `file:` URIs here, bytes for the operations, so that a name that is no UTF-8 works both ways.
 import { isUtf8 } from "node:buffer";
+import { constants } from "node:os";
 import { posix } from "node:path";
+import { limits } from "../../../protocol/index.ts";
 import type { FilePath } from "../../files/file-path.ts";
 import { nativePath, type PathUri, toPathUri } from "../path-uri.ts";
 
-/** The path that a URI means here, without `.`, `..` and slashes too many. Throws -32600 when it is another machine's. */
+/** The path that a URI means here, without `.`, `..` and slashes too many. Throws -32600 when it is another machine's, ENAMETOOLONG above PATH_MAX. */
 export function filePath(uri: PathUri): FilePath {
   const bytes = bytesOf(uri.url.pathname);
+  // No operation could use it, and some look at every directory on the way.
+  if (bytes.length > limits.pathBytes) throw tooLong();
   const isText = process.platform === "win32" || uri.url.host !== "" || isUtf8(bytes);
   const path = isText ? Buffer.from(nativePath(uri)) : bytes;
   if (process.platform === "win32") return path;
@@ -21,6 +25,11 @@ export function fileUri(path: FilePath): string {
     .toString("latin1")
     .replace(/[^!$&-;=@-[\]^_a-z|~]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`);
   return `file://${escaped}`;
+}
+
+function tooLong(): Error {
+  const code = "ENAMETOOLONG";
+  return Object.assign(new Error(`${code}: name too long`), { code, errno: -constants.errno[code] });
 }
 
 function bytesOf(pathname: string): Buffer {

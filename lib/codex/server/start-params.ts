@@ -1,5 +1,5 @@
 // `process/start`: what a client asks for, and what that is as a spec of ours. What cannot be honoured is refused.
-import type { ProcessSpec } from "../../../protocol/index.ts";
+import { limits, type ProcessSpec } from "../../../protocol/index.ts";
 import { CODE, CodexError, invalidParams } from "../codex-error.ts";
 import {
   anything,
@@ -56,6 +56,12 @@ export const startParams: Field<Decoded<typeof fields>> = struct("ExecParams", f
 /** The spec of a start, on a host with this login shell. Throws for what is wrong, and for what this server cannot do. */
 export function specOf(params: Decoded<typeof fields>, shell: string): ProcessSpec {
   const { argv, cwd, env, tty, pipeStdin, arg0, metadata } = params;
+  // It comes back with everything that is told of the process.
+  if (params.processId.length > limits.processIdChars) {
+    throw invalidParams(
+      `processId has ${params.processId.length} characters; at most ${limits.processIdChars} are taken`,
+    );
+  }
   if (argv.length === 0) throw invalidParams("argv must not be empty");
   refuseRestrictions(params);
   refuseNul({ argv, arg0: arg0 === undefined ? [] : [arg0], env: Object.values(env) });
@@ -76,11 +82,13 @@ export function specOf(params: Decoded<typeof fields>, shell: string): ProcessSp
 
 function cwdOf(cwd: PathUri): string {
   try {
-    return nativePath(cwd);
+    const path = nativePath(cwd);
+    if (Buffer.byteLength(path) <= limits.pathBytes) return path;
   } catch (error) {
     const reason = (error as Error).message;
     throw invalidParams(`cwd URI \`${cwd.text}\` is not valid on this exec-server host: ${reason}`);
   }
+  throw new CodexError(CODE.failed, "File name too long (os error 36)", { kind: "spawnFailed" });
 }
 
 /** What restricts a process must be enforced or refused, never ignored. */

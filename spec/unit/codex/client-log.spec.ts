@@ -1,8 +1,10 @@
 // The events of a process out of what an exec-server sends: out of order, twice, or not at all.
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
+import { firstValueFrom } from "rxjs";
 import type { Process } from "../../../lib/process/process.ts";
 import { CodexClientWorld, HOLE_MS } from "../../support/codex-client.ts";
 import { readAnswer } from "../../support/codex-script.ts";
+import { refusal } from "../../support/refusal.ts";
 import { closed, exited, output, type Seen, seen, transcript } from "../../support/transcript.ts";
 
 describe("the log of a process at an exec-server", () => {
@@ -44,6 +46,24 @@ describe("the log of a process at an exec-server", () => {
     ]);
     expect(world.server.methods).toEqual(["process/start"]);
   });
+
+  it("fails at a second exit, and the first one stands", async () => {
+    const twice = await world.start();
+    world.server.exited(1, 0);
+    world.server.exited(2, 1);
+    expect(await refusal(firstValueFrom(twice.closed$))).toEqual({ code: "PROTOCOL_VIOLATION", data: {} });
+    expect(await firstValueFrom(twice.exit$)).toMatchObject({ seq: 1, exitCode: 0 });
+  });
+
+  it.each([2 ** 32, -(2 ** 31) - 1, 0.5])(
+    "leaves a server that tells an exit code which no system has: %p",
+    async (code) => {
+      const process = await world.start();
+      world.server.exited(1, code);
+      expect(await refusal(firstValueFrom(process.exit$))).toMatchObject({ code: "PROTOCOL_VIOLATION" });
+      expect(world.backend.link.state).toBe("closed");
+    },
+  );
 
   it("takes no notice of what comes twice, of strangers, and of what it does not know", async () => {
     const process = await world.start();

@@ -88,6 +88,28 @@ describe("fs/readFile and fs/writeFile", () => {
 });
 
 describe("fs/getMetadata and fs/canonicalize", () => {
+  const short = "/a".repeat(45_000);
+  it.each([
+    ["of 45,000 short names", `file://${short}`],
+    ["of one byte too many", `file:///${"x/".repeat(2_047)}y`],
+    ["that is too long once its escapes are bytes", `file:///${"%C3%A9".repeat(2_048)}`],
+    ["of megabytes", `file:///${"a/".repeat(2_000_000)}`],
+  ])("refuse a path %s as too long, before they look at anything", async (_what, path) => {
+    const tooLong = "-32603 Filename too long (os error 36)";
+    const params = { path, dataBase64: "", options: walkOptions, handleId: "h", recursive: true, force: true };
+    const methods = connection.names.filter((name) => !/Block$|close$|copy$|watchMissing$/.test(name));
+    expect(methods.length).toBe(9);
+    for (const method of methods) expect([method, await call(method, params)]).toEqual([method, tooLong]);
+    const copied = { sourcePath: uriOf("folder"), destinationPath: path, recursive: true };
+    expect(await call("fs/copy", copied)).toBe(tooLong);
+    expect(await call("fs/copy", { ...copied, sourcePath: path, destinationPath: uriOf("x") })).toBe(tooLong);
+  });
+
+  it("take the longest path there is", async () => {
+    const path = `file:///${"x/".repeat(2_047)}`.slice(0, -1);
+    expect(await call("fs/getMetadata", { path })).toBe(missing);
+  });
+
   it("tell of a path, with slashes at its end or without", async () => {
     const told = { isDirectory: false, isFile: true, isSymlink: false, size: 5 };
     expect(await call("fs/getMetadata", { path: uriOf("folder/file") })).toMatchObject(told);

@@ -104,3 +104,40 @@ describe("a closed process", () => {
     expect([again.length, again]).toEqual([3, events]);
   });
 });
+
+describe("what is said of closed processes", () => {
+  const labels = { note: "n".repeat(5_000) };
+
+  it("is bounded together: the oldest are removed early", async () => {
+    const each = limits.processOverheadBytes + 10_000;
+    hostWith({ closedInfoBytes: 3.5 * each });
+    const { supervisor } = host;
+    for (const processId of ["a", "b", "c", "d"]) {
+      const { child } = await host.start({ processId, labels });
+      child.exit(0);
+      child.end();
+    }
+    expect((await supervisor.list()).map(({ processId }) => processId)).toEqual(["b", "c", "d"]);
+  });
+
+  it("is charged to the memory of all processes, and given back", async () => {
+    // Not enough for a line beside so many labels.
+    hostWith({ memoryBudgetBytes: 5 * 10_000 });
+    for (let count = 0; count < 6; count += 1) await host.start({ labels });
+    const { process, child, events } = await host.start({});
+    child.output("one");
+    host.clock.advance(1_000);
+    child.output("two");
+    host.clock.advance(1_000);
+    expect(process.log.firstSeq).toBe(2);
+    for (const each of host.spawner.children.slice(0, -1)) {
+      each.exit(0);
+      each.end();
+    }
+    host.clock.advance(limits.closedRetentionMs);
+    child.output("three");
+    host.clock.advance(1_000);
+    expect(process.log.firstSeq).toBe(2);
+    expect(events.length).toBe(3);
+  });
+});

@@ -300,7 +300,8 @@ describe("a replica", () => {
     expect(replica.wanted).toBe(false);
     replica.onAppend(nothing);
     replica.began();
-    replica.accept(closed(1));
+    replica.accept(exited(1));
+    replica.accept(closed(2));
     expect(replica.wanted).toBe(false);
   });
 });

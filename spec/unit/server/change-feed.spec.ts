@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { ChangeFeed } from "../../../lib/server/change-feed.ts";
 import type { Outbox } from "../../../lib/server/outbox.ts";
-import { decode, type ProcessInfo, type ProcessState } from "../../../protocol/index.ts";
+import { decode, limits, type ProcessInfo, type ProcessState } from "../../../protocol/index.ts";
 
 function make() {
   const sent: string[] = [];
@@ -13,7 +13,7 @@ function make() {
       sent.push(`${process.incarnation} ${process.state}`);
     },
   };
-  return { feed: new ChangeFeed(outbox as unknown as Outbox), outbox, sent };
+  return { feed: new ChangeFeed(outbox as unknown as Outbox, limits.frameBytes), outbox, sent };
 }
 
 function info(incarnation: string, state: ProcessState): ProcessInfo {

@@ -1,0 +1,52 @@
+// How many columns of a terminal a text takes: East Asian characters and emoji two, combining marks none.
+
+/** Scripts of wide characters, their punctuation, full-width forms, and emoji that are shown as pictures. */
+const WIDE =
+  /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\p{Script=Yi}\p{Script=Tangut}\p{Script=Nushu}\p{Emoji_Presentation}\u2e80-\u303e\u3099-\u30ff\u3190-\u31ef\u3200-\u33ff\ua960-\ua97f\ufe10-\ufe19\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6]/u;
+/** Half-width forms of wide scripts. */
+const NARROW = /[\uff61-\uffdc]/u;
+/** Drawn over the character before them. */
+const COMBINING = /[\p{Mn}\p{Me}]/u;
+/** Characters of one column each, which most texts are made of. */
+const PLAIN = /^[\x20-\x7e]*$/;
+
+/** Columns of a text without control characters. */
+export function displayWidth(text: string): number {
+  if (PLAIN.test(text)) return text.length;
+  let columns = 0;
+  for (const character of text) columns += widthOf(character);
+  return columns;
+}
+
+/** The text, cut to so many columns; one that is cut ends with an ellipsis. */
+export function fitWidth(text: string, columns: number): string {
+  // No character takes more than two columns: a long text need not be measured to its end.
+  if (text.length <= columns / 2 || (text.length <= columns * 8 && displayWidth(text) <= columns)) return text;
+  let used = 0;
+  let end = 0;
+  for (const character of text) {
+    const width = widthOf(character);
+    if (used + width > columns) return `${text.slice(0, endWithin(text, columns - 1))}…`;
+    used += width;
+    end += character.length;
+  }
+  return text.slice(0, end);
+}
+
+/** Where the last character ends that lies within so many columns. */
+function endWithin(text: string, columns: number): number {
+  let used = 0;
+  let end = 0;
+  for (const character of text) {
+    used += widthOf(character);
+    if (used > columns) break;
+    end += character.length;
+  }
+  return end;
+}
+
+function widthOf(character: string): number {
+  if (character >= " " && character <= "~") return 1;
+  if (COMBINING.test(character)) return 0;
+  return WIDE.test(character) && !NARROW.test(character) ? 2 : 1;
+}
