@@ -80,6 +80,11 @@ export const limits = {
   connections: 10_000,
   /** Sessions of one server, detached ones included. */
   sessions: 10_000,
+  /**
+   * Characters of all globs of an `envPolicy`, times those of all names they are held against: some milliseconds. A policy
+   * of fifty globs for two hundred variables takes a million.
+   */
+  envGlobSteps: 16_000_000,
   /** Bytes of one argument or environment entry with its NUL: Linux's MAX_ARG_STRLEN, 32 pages. */
   argBytes: 131_072,
 } as const;

@@ -199,7 +199,7 @@ export class Supervisor implements Backend {
   async #spawn(actor: ProcessActor, spec: ProcessSpec): Promise<void> {
     try {
       const spawner = await this.#spawner;
-      const launch = await prepareLaunch(spec, actor.info.cwd);
+      const launch = await prepareLaunch(spec, actor.info.cwd, this.#limits);
       const child = await spawner.spawn(launch);
       this.#guard?.add(child.pid, { isReserved: child.isPidReserved });
       void actor.released.then(() => this.#guard?.forget(child.pid));
