@@ -12,6 +12,10 @@ export class ChangeFeed {
     this.#outbox = outbox;
   }
 
+  get isOpen(): boolean {
+    return this.#open;
+  }
+
   open(): void {
     this.#open = true;
   }

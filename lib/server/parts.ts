@@ -5,6 +5,7 @@ import type { Backend } from "../process/backend.ts";
 import type { ServerMetrics } from "../telemetry/server-metrics.ts";
 import type { Auth } from "./auth.ts";
 import type { Channels } from "./channels.ts";
+import type { Seats } from "./seats.ts";
 import type { Session, SessionConnection } from "./session.ts";
 import type { Sessions } from "./sessions.ts";
 
@@ -21,6 +22,7 @@ export interface ServerParts {
   readonly backend: Backend;
   readonly channels: Channels;
   readonly sessions: Sessions;
+  readonly seats: Seats;
   readonly auth: Auth;
   readonly limits: Limits;
   readonly metrics: ServerMetrics;
