@@ -31,6 +31,12 @@ export function toWireError(error: unknown): WireError {
   return { code: error.code, message: error.message, data: error.data };
 }
 
+/** A text of several lines as one. Not by one regular expression, which takes quadratic time where there is much space. */
+export function oneLine(text: string, between: string): string {
+  const lines = text.split("\n").map((line) => line.trim());
+  return lines.filter((line) => line !== "").join(between);
+}
+
 /** The error that a peer reported, with the same code, message and data. */
 export function fromWireError({ code, message, data }: WireError): ExecwireError {
   return new ExecwireError(code, message, data ? { data } : {});

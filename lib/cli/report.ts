@@ -1,7 +1,6 @@
 // What execwire itself has to say, always on stderr and one line each: errors with what to do next, and notes.
 import type { ErrorCode } from "../../protocol/index.ts";
-import { ExecwireError } from "../errors.ts";
-import { inOneLine } from "../process/one-line.ts";
+import { ExecwireError, oneLine } from "../errors.ts";
 import { EXIT, exitCodeOfError } from "./exit-code.ts";
 import { OutputError } from "./output.ts";
 import { printable } from "./table.ts";
@@ -32,7 +31,7 @@ export function report(error: unknown): number {
 
 /** One line, whatever is in it, names that others chose included; a terminal may be raw, so it also returns to the left. */
 export function say(message: string): void {
-  process.stderr.write(`execwire: ${printable(inOneLine(message, "; "))}${process.stderr.isTTY ? "\r\n" : "\n"}`);
+  process.stderr.write(`execwire: ${printable(oneLine(message, "; "))}${process.stderr.isTTY ? "\r\n" : "\n"}`);
 }
 
 /** The same, where it may be overlooked. */

@@ -63,7 +63,7 @@ export function boundPeer(
   const closeInOrder = transport.close.bind(transport);
   // What the peer still sends nobody will read; it is not kept, and the end of our side tells the peer to end its own.
   const discard = () => {
-    stream.removeAllListeners("data");
+    stream.removeAllListeners("readable").removeAllListeners("data");
     stream.resume();
     stream.end();
   };

@@ -17,6 +17,9 @@ const MAX_UNIX_PATH_BYTES = 107;
 /** Bytes of a request's head: Node's own bound, said here since it bounds what a peer without a token can send. */
 const MAX_HEAD_BYTES = 16 * 1024;
 
+/** Connections that the kernel holds until they are accepted: where it drops one, its peer tries again a second later. */
+const BACKLOG = 4096;
+
 /** A refusal of an upgrade: the status line, and a sentence for people. */
 export interface HttpRefusal {
   readonly status: string;
@@ -136,7 +139,7 @@ function refuseUpgrade(socket: Socket, { status, text }: HttpRefusal): void {
 }
 
 async function listen(http: Server, address: WebSocketListenerOptions["address"]): Promise<void> {
-  if (!("path" in address)) return listenOnce(http, () => http.listen(address.port, address.host));
+  if (!("path" in address)) return listenOnce(http, () => http.listen({ ...address, backlog: BACKLOG }));
   const bytes = Buffer.byteLength(address.path);
   if (bytes > MAX_UNIX_PATH_BYTES) {
     const message = `the path of a unix socket may have ${MAX_UNIX_PATH_BYTES} bytes, ${address.path} has ${bytes}`;
@@ -146,7 +149,7 @@ async function listen(http: Server, address: WebSocketListenerOptions["address"]
   // Nobody but us may connect from the first moment on, not only after a chmod.
   const mask = process.umask(0o177);
   try {
-    await listenOnce(http, () => http.listen(address.path));
+    await listenOnce(http, () => http.listen({ ...address, backlog: BACKLOG }));
   } finally {
     process.umask(mask);
   }

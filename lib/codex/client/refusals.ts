@@ -1,8 +1,7 @@
 // What a server refuses, in our own codes. The dialect has few numbers, so its words decide too; they are those of the
 // Codex exec-server.
 import type { ErrorCode, SpawnFailureKind } from "../../../protocol/index.ts";
-import { ExecwireError } from "../../errors.ts";
-import { inOneLine } from "../../process/one-line.ts";
+import { ExecwireError, oneLine } from "../../errors.ts";
 import { CODE, CodexError } from "../codex-error.ts";
 import { isMap } from "../decode.ts";
 
@@ -43,7 +42,7 @@ export function errorOf(error: unknown): CodexError {
 
 /** A refused call as ours. What this client sent and the server finds no sense in is a bug here. */
 export function fromCodexError({ code, message, data }: CodexError): ExecwireError {
-  const said = inOneLine(message, " ");
+  const said = inOneLine(message);
   if (code === CODE.invalidParams) return new ExecwireError("INVALID_PARAMS", said);
   if (code === CODE.unknownMethod) return new ExecwireError("UNSUPPORTED", said);
   if (code === CODE.refused) return fromWords(said);
@@ -56,7 +55,7 @@ export function fromStartError(error: CodexError, program: string): ExecwireErro
   if (error.code !== CODE.failed) return fromCodexError(error);
   const errno = /\(os error (\d+)\)/.exec(error.message)?.[1] ?? "";
   const kind = BY_KIND[String(error.data?.kind)] ?? BY_ERRNO[errno] ?? "failed";
-  const said = inOneLine(error.message, " ");
+  const said = inOneLine(error.message);
   return new ExecwireError("SPAWN_FAILED", `cannot start ${program}: ${said}`, { data: { kind } });
 }
 
@@ -76,4 +75,9 @@ function fromWords(said: string): ExecwireError {
     if (match) return new ExecwireError(code, said, fact ? { data: { [fact]: match[1] ?? "" } } : {});
   }
   return new ExecwireError("INTERNAL", said);
+}
+
+/** The server's words for a start on a tty have several lines. */
+function inOneLine(message: string): string {
+  return oneLine(message, " ");
 }
