@@ -88,10 +88,10 @@ export const limits = {
   /** Connections of viewers. Beside those that control, so that they never take the place of one; each may hold a frame. */
   viewConnections: 256,
   /**
-   * Connections that have not shown who they are yet, at a time: with what each may hold they cost 16 MiB. Beyond it the one
+   * Connections that have not shown who they are yet, at a time: with what each may hold they cost 32 MiB. Beyond it the one
    * that waits longest is closed. Never more than an eighth of the descriptors that this program may open.
    */
-  waitingConnections: 128,
+  waitingConnections: 256,
   /** Descriptors kept free for children and files: with fewer, viewers are not let in and few connections wait. At most an eighth of all. */
   reservedDescriptors: 128,
   /** Sessions that may control, detached ones included. */
