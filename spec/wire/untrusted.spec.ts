@@ -1,4 +1,6 @@
 // Peers without a token, and viewers: whatever they send, they hold little here, lock no client out, and end nothing.
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { firstValueFrom } from "rxjs";
 import { connectCodex } from "../../lib/codex/client/connect-codex.ts";
@@ -50,6 +52,13 @@ async function viewer(): Promise<WirePeer> {
   return peer;
 }
 
+/** Bytes in buffers that something still refers to. */
+function heldBytes(): number {
+  setFlagsFromString("--expose-gc");
+  runInNewContext("gc")();
+  return process.memoryUsage().arrayBuffers;
+}
+
 /** The owner comes in and works. */
 async function ownerWorks(): Promise<void> {
   const owner = await host.connectDirectly();
@@ -87,11 +96,17 @@ describe("a peer that has not said hello", () => {
 
   it("is read no further once it was sent away, so that it can hold nothing then either", async () => {
     await open();
-    const peer = await upgrade();
-    peer.frame(Buffer.from([0xc1]));
-    peer.socket.write(frameHead(16_000_000));
-    for (let sent = 0; sent < 100; sent += 1) peer.socket.write(Buffer.alloc(100_000));
-    expect(await peer.over).toBe(4400);
+    const piece = Buffer.alloc(1_000_000);
+    const before = heldBytes();
+    const peers = await Promise.all(Array.from({ length: 8 }, () => upgrade()));
+    const sent = peers.map(async ({ socket }) => {
+      socket.write(Buffer.concat([frameHead(1), Buffer.from([0xc1]), frameHead(16_000_000)]));
+      for (let count = 0; count < 10; count += 1) await new Promise((resolve) => socket.write(piece, resolve));
+    });
+    await Promise.all(sent);
+    // They are still open: their ends of the connections are not closed.
+    expect(heldBytes() - before).toBeLessThan(10_000_000);
+    for (const { over } of peers) expect(await over).toBe(4400);
     await ownerWorks();
   });
 

@@ -6,7 +6,7 @@ import { connect } from "../../../dist/lib/connect.js";
 import { createSupervisor } from "../../../dist/lib/local/supervisor.js";
 import { serve } from "../../../dist/lib/server/server.js";
 
-const SOCKETS = 240;
+const SOCKETS = 230;
 const TOKEN = "token";
 
 const supervisor = createSupervisor();
@@ -21,7 +21,7 @@ const crowd = spawn(
   [
     "-e",
     `const sockets = Array.from({ length: ${SOCKETS} }, () => require("net").connect(${port}, "127.0.0.1").on("error", () => {}));
-    Promise.all(sockets.map((socket) => new Promise((resolve) => socket.once("connect", resolve)))).then(() => console.log("all here"));
+    Promise.all(sockets.map((socket) => new Promise((resolve) => socket.once("connect", resolve).once("close", resolve)))).then(() => console.log("all here"));
     process.stdin.resume().once("end", () => process.exit());`,
   ],
   { stdio: ["pipe", "pipe", "inherit"] },
