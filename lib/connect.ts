@@ -27,15 +27,15 @@ export async function connect(
   address: ServerAddress,
   { meter, ...options }: ConnectOptions = {},
 ): Promise<RemoteBackend> {
-  const backend = await connectOver(opener(address, { ...limits, ...options.limits }), options);
+  const backend = await connectOver(opener(address, { ...limits, ...options.limits }, options.token), options);
   followLink(clientMetrics(meter), backend.link.state$);
   return backend;
 }
 
-function opener(address: ServerAddress, bounds: OpenLimits): OpenTransport {
+function opener(address: ServerAddress, bounds: OpenLimits, token: string | undefined): OpenTransport {
   if (typeof address !== "string") return openCommand(address.command, bounds.frameBytes);
   if (!/^(wss?:\/\/|unix:)./.test(address)) {
     refuse({ field: "url", message: `must begin with ws://, wss:// or unix:, got ${address}` });
   }
-  return openWebSocket(address, SUBPROTOCOL, bounds);
+  return openWebSocket(address, SUBPROTOCOL, bounds, token);
 }

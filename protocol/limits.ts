@@ -75,6 +75,13 @@ export const limits = {
   processIdChars: 8192,
   /** One frame on a connection; larger ones close it with 1009. Far above a read reply of a whole log (1 MiB). */
   frameBytes: 16 * 1024 * 1024,
+  /**
+   * What a peer may send before it has shown who it is: a hello with a token, a session and some thousand pending
+   * requests. Pieces in which it arrives are charged too, and a frame of it is judged by its announced length.
+   */
+  helloBytes: 64 * 1024,
+  /** One frame of a viewer: all it can send is a small request, which acknowledges some thousand replies at most. */
+  viewFrameBytes: 64 * 1024,
   /** Nesting of a message: the deepest legal one has 5 levels. */
   messageDepth: 16,
   /** Values of a message, keys included: a read reply of 50,000 chunks has 450,000. */
@@ -99,10 +106,28 @@ export const limits = {
   windowBytes: 512 * 1024,
   /** Requests of one session that are running or whose replies were not acknowledged. */
   requests: 4096,
-  /** Connections of one server. */
+  /** Connections of one server that may control. */
   connections: 10_000,
-  /** Sessions of one server, detached ones included. */
+  /** Connections of viewers. Beside those that control, so that they never take the place of one; each may hold a frame. */
+  viewConnections: 256,
+  /**
+   * Connections that have not shown who they are yet, at a time: with what each may hold they cost 32 MiB. Beyond it the one
+   * that waits longest is closed. Never more than an eighth of the descriptors that this program may open.
+   */
+  waitingConnections: 256,
+  /** Descriptors kept free for children and files: with fewer, viewers are not let in and few connections wait. At most an eighth of all. */
+  reservedDescriptors: 128,
+  /** Sessions that may control, detached ones included. */
   sessions: 10_000,
+  /** Sessions of viewers, detached ones included. More than their connections, so that a viewer that comes back finds room. */
+  viewSessions: 512,
+  /** A viewer's session outlives its connection this long: a short cut. It owns nothing that would be worth more. */
+  viewSessionTtlMs: 10_000,
+  /**
+   * Characters of all globs of an `envPolicy`, times those of all names they are held against: some milliseconds. A policy
+   * of fifty globs for two hundred variables takes a million.
+   */
+  envGlobSteps: 16_000_000,
   /** Bytes of one argument or environment entry with its NUL: Linux's MAX_ARG_STRLEN, 32 pages. */
   argBytes: 131_072,
 } as const;

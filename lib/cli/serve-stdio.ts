@@ -43,6 +43,7 @@ function watched(transport: Transport, onClosed: () => void): Transport {
         },
       }),
     send: (bytes, sent) => transport.send(bytes, sent),
+    limitFrames: (bytes) => transport.limitFrames?.(bytes),
     close: (code, reason) => transport.close(code, reason),
     terminate: () => transport.terminate(),
   };

@@ -32,6 +32,8 @@ export interface LinkOptions {
   readonly onClosed: (reason: ExecwireError) => void;
   /** Requests that will be sent again. */
   readonly pending: () => number[];
+  /** Whether the session holds nothing that a new one would not have as well. */
+  readonly mayStartOver: () => boolean;
 }
 
 /** Close codes after which coming back is of no use, and what they mean. */
@@ -68,7 +70,7 @@ export class Link {
       greet: (transport) => this.#greet(transport),
       frame: (frame) => this.#receive(frame),
       ping: (transport) => transport.send(encode({ type: "ping" })),
-      verdict,
+      verdict: (code, reason, first) => (this.#startsOver(code) ? undefined : verdict(code, reason, first)),
     });
     this.state$ = this.#connection.state$;
     this.ready = this.#connection.ready;
@@ -112,6 +114,13 @@ export class Link {
   /** The server does not keep to the protocol: nothing it says can be relied on. */
   fail(violation: ExecwireError): void {
     this.#connection.end(violation, CLOSE.protocol, violation.message.slice(0, 120));
+  }
+
+  /** A server ends a session that owns nothing soon; its client goes on with a new one. */
+  #startsOver(code: number): boolean {
+    if (code !== CLOSE.sessionUnknown || !this.#session || !this.#options.mayStartOver()) return false;
+    this.#session = undefined;
+    return true;
   }
 
   #greet(transport: Transport): void {

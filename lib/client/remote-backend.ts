@@ -56,6 +56,7 @@ export class RemoteBackend implements Backend {
       clock: this.#clock,
       limits: options.limits,
       pending: () => this.#requests.pending,
+      mayStartOver: () => this.#requests.onlyLook && ![...this.#logs.values()].some((log) => log.isLossless),
       onMessage: (message) => this.#receive(message),
       onConnected: () => this.#onConnected(),
       onClosed: (reason) => this.#onClosed(reason),

@@ -12,6 +12,8 @@ export class RemoteLog {
   readonly #requests: Requests;
   /** Tells the router which number stands for this process on the wire. */
   readonly #onChannel: (channel: number) => void;
+  /** Whether the session holds the process back for it: so for what this client has started. */
+  readonly isLossless: boolean;
   #said: ProcessInfo;
   #channel: number | undefined;
   /** Counts subscriptions: the answer to an earlier one is out of date. */
@@ -25,6 +27,7 @@ export class RemoteLog {
     options: ReplicaOptions,
   ) {
     this.#said = info;
+    this.isLossless = options.delivery === "lossless";
     this.#link = link;
     this.#requests = requests;
     this.#onChannel = onChannel;

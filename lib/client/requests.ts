@@ -21,6 +21,18 @@ interface Pending {
   readonly again: boolean;
 }
 
+/** Methods that change nothing: done again by any session, they answer the same. */
+const LOOKS: ReadonlySet<MethodName> = new Set<MethodName>([
+  "process/attach",
+  "process/list",
+  "process/subscribe",
+  "process/unsubscribe",
+  "process/read",
+  "process/holders",
+  "process/activity",
+  "changes/watch",
+]);
+
 /** The calls of one client. */
 export class Requests {
   readonly #send: (message: RequestMessage) => void;
@@ -37,6 +49,11 @@ export class Requests {
   /** Ids whose replies are awaited. */
   get pending(): number[] {
     return [...this.#pending.keys()];
+  }
+
+  /** Whether nothing is awaited but looks. */
+  get onlyLook(): boolean {
+    return [...this.#pending.values()].every(({ message }) => LOOKS.has(message.method as MethodName));
   }
 
   /** Calls a method; rejects with what the server says, or with the reason why nobody will ever answer. */

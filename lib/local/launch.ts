@@ -1,5 +1,5 @@
 // From what was asked for to what is spawned: environment, program, terminal.
-import type { ProcessSpec, TtyOptions } from "../../protocol/index.ts";
+import type { Limits, ProcessSpec, TtyOptions } from "../../protocol/index.ts";
 import type { Launch, TtyLaunch } from "../spawn/child.ts";
 import { buildEnvironment } from "../spawn/environment.ts";
 import { resolveProgram } from "../spawn/resolve-program.ts";
@@ -8,9 +8,16 @@ import { spawnFailed } from "../spawn/spawn-error.ts";
 /** The size a terminal has where nobody says otherwise. Zero would make full-screen programs draw nothing. */
 const DEFAULT_SIZE = { rows: 24, cols: 80 };
 
-/** Resolves a checked spec against this program's environment. Rejects with SPAWN_FAILED when there is no such program. */
-export async function prepareLaunch(spec: ProcessSpec, cwd: string): Promise<Launch> {
-  const env = buildEnvironment(spec, process.env);
+/**
+ * Resolves a checked spec against this program's environment. Rejects with SPAWN_FAILED when there is no such program, and
+ * with LIMIT_EXCEEDED when the globs for its environment make too much work.
+ */
+export async function prepareLaunch(
+  spec: ProcessSpec,
+  cwd: string,
+  { envGlobSteps }: Pick<Limits, "envGlobSteps">,
+): Promise<Launch> {
+  const env = buildEnvironment(spec, process.env, envGlobSteps);
   const [program = "", ...args] = spec.argv;
   return {
     file: await resolveProgram(program, cwd, env.PATH),

@@ -28,7 +28,7 @@
 // 1. Only the handler changes state. 2. It never awaits. 3. Every effect is a call on the child or an append.
 // 4. `closed` is appended when the exit is known and every stream ended.
 // 5. The child's pid is given up only after `closed` and after the last kill that was promised.
-import type { ExitResult, Limits, ProcessInfo, ProcessState, TerminalSize, WriteStatus } from "../../protocol/index.ts";
+import type { Limits, ProcessInfo, ProcessState, TerminalSize, WriteStatus } from "../../protocol/index.ts";
 import { Mailbox } from "../actor/mailbox.ts";
 import type { Cancel, Clock } from "../clock.ts";
 import { ExecwireError } from "../errors.ts";
@@ -38,7 +38,7 @@ import { discard } from "./discard.ts";
 import { answer, type Message, type Reply } from "./message.ts";
 import { OutputMerger } from "./output-merger.ts";
 import { PauseLease } from "./pause-lease.ts";
-import { type Identity, ProcessStatus } from "./process-status.ts";
+import { describeExit, type Identity, ProcessStatus } from "./process-status.ts";
 import { type StdinCounts, StdinQueue } from "./stdin-queue.ts";
 import { Termination, type TerminationRequest } from "./termination.ts";
 import { WriteLedger } from "./write-ledger.ts";
@@ -223,17 +223,13 @@ export class ProcessActor {
   }
 
   #onExited(exit: ExitStatus): void {
-    const { exitCode, signal } = exit;
     this.#merger.flush();
     this.#timeout?.();
     this.#stdin?.break();
-    const requested = this.#termination.reason;
-    const result: ExitResult = requested ? "terminated" : exitCode === 0 ? "success" : "error";
-    const reason = requested ?? (signal === null ? "exited" : "signal");
-    const record = () => this.log.appendExited({ exitCode, signal, result, reason, sandboxDenied: false });
+    const record = () => this.log.appendExited(describeExit(exit, this.#termination.reason));
     this.#status.become("exited", { exit, record });
     this.#closeIfOver();
-    // Somebody whom the kill missed, being born just then, may hold a stream: it is looked for until it is gone.
+    // A process that the kill missed, because it was forked just then, may hold a stream: it is looked for until it is gone.
     this.#releaseIfOver();
   }
 

@@ -1,5 +1,5 @@
 // A process as lists show it: what was asked for, and what became of it so far.
-import type { ProcessInfo, ProcessState } from "../../protocol/index.ts";
+import type { ExitedEvent, ExitReason, ProcessInfo, ProcessState } from "../../protocol/index.ts";
 import type { ExitStatus } from "../spawn/child.ts";
 
 /** The process as its start was asked for. */
@@ -11,6 +11,16 @@ export interface Change {
   readonly exit?: ExitStatus;
   /** Puts it into the log. */
   readonly record?: () => void;
+}
+
+/** An exit as the log has it. `requested`: why a termination was asked for before, if it was. */
+export function describeExit(
+  { exitCode, signal }: ExitStatus,
+  requested?: ExitReason,
+): Omit<ExitedEvent, "type" | "seq"> {
+  const result = requested ? "terminated" : exitCode === 0 ? "success" : "error";
+  const reason = requested ?? (signal === null ? "exited" : "signal");
+  return { exitCode, signal, result, reason, sandboxDenied: false };
 }
 
 /** The state of one process, described anew when it changes. */

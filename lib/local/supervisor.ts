@@ -213,7 +213,7 @@ export class Supervisor implements Backend {
   async #spawn(actor: ProcessActor, spec: ProcessSpec): Promise<void> {
     try {
       const spawner = await this.#spawner;
-      const launch = await prepareLaunch(spec, actor.info.cwd);
+      const launch = await prepareLaunch(spec, actor.info.cwd, this.#limits);
       const child = await spawner.spawn(launch);
       this.#leftBehind.isReused(child.pid);
       this.#guard?.add(child.pid, { isReserved: child.isPidReserved });

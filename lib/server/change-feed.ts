@@ -18,6 +18,10 @@ export class ChangeFeed {
     this.#maxBytes = frameBytes - AROUND_BYTES;
   }
 
+  get isOpen(): boolean {
+    return this.#open;
+  }
+
   open(): void {
     this.#open = true;
   }

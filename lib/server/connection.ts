@@ -30,9 +30,6 @@ const REFUSAL_CODES: Partial<Record<ExecwireError["code"], number>> = {
   LIMIT_EXCEEDED: CLOSE.tryLater,
 };
 
-/** A hello at most: a token, a session and some thousand pending requests. */
-const HELLO_BYTES = 64 * 1024;
-
 /** Serves one transport. */
 export class Connection implements ServedConnection {
   readonly #parts: ServerParts;
@@ -44,6 +41,8 @@ export class Connection implements ServedConnection {
   #session: Session | undefined;
   #dispatcher: Dispatcher | undefined;
   #deadline: Cancel;
+  /** Of this peer, by what is known of it. */
+  #maxFrameBytes: number;
   #unansweredPings = 0;
   #over = false;
 
@@ -61,11 +60,29 @@ export class Connection implements ServedConnection {
     );
     this.#changes = new ChangeFeed(this.#outbox, limits.frameBytes);
     this.#deadline = clock.after(limits.handshakeMs, () => this.close(CLOSE.timeout, "no hello in time"));
-    transport.listen({ frame: (frame) => this.#receive(frame), closed: () => this.#finish() });
+    this.#maxFrameBytes = Math.min(limits.helloBytes, limits.frameBytes);
+    transport.limitFrames?.(this.#maxFrameBytes);
+    transport.listen({
+      frame: (frame) => this.#receive(frame),
+      closed: () => {
+        this.#finish();
+        parts.seats.free(this);
+      },
+    });
   }
 
   send(frame: Uint8Array): void {
     if (!this.#over) this.#outbox.send(frame);
+  }
+
+  /** Whether it follows nothing and waits for nothing. */
+  get isIdle(): boolean {
+    return !this.#changes.isOpen && !this.#dispatcher?.isBusy;
+  }
+
+  /** Makes room for another one. */
+  displace(): void {
+    this.#drop();
   }
 
   supersede(): void {
@@ -86,8 +103,8 @@ export class Connection implements ServedConnection {
   #receive(frame: Uint8Array): void {
     if (this.#over) return;
     this.#unansweredPings = 0;
-    // A stranger's frame is not even looked at when it is larger than any hello.
-    if (!this.#session && frame.length > HELLO_BYTES) return this.close(CLOSE.tooBig, "a hello is smaller");
+    // Where the transport has no bound of its own.
+    if (frame.length > this.#maxFrameBytes) return this.close(CLOSE.tooBig, `more than ${this.#maxFrameBytes} bytes`);
     const message = this.#parse(frame);
     if (!message) return;
     if (!this.#dispatcher) {
@@ -132,12 +149,18 @@ export class Connection implements ServedConnection {
       }
       const role = roleOf(auth, token ?? this.#token);
       if (!role) throw new ExecwireError("UNAUTHORIZED", "the token is missing or wrong");
+      this.#parts.seats.take(this, role);
       const session = resume ? sessions.resume(resume, role) : sessions.add(new Session(role));
       this.#session = session;
       this.#dispatcher = new Dispatcher(this.#parts, session, this.#outbox, this.#changes);
       sessions.attach(session, this);
       if (resume) metrics.resumes += 1;
-      const { sessionTtlMs, pingMs, frameBytes, windowBytes } = limits;
+      const { pingMs, windowBytes } = limits;
+      const frameBytes = role === "view" ? Math.min(limits.viewFrameBytes, limits.frameBytes) : limits.frameBytes;
+      this.#maxFrameBytes = frameBytes;
+      this.#transport.limitFrames?.(frameBytes);
+      this.#transport.admit?.();
+      const sessionTtlMs = sessions.ttlMs(role);
       this.#say({
         type: "welcome",
         version: PROTOCOL_VERSION,

@@ -41,6 +41,11 @@ export class Dispatcher {
     this.#changes = changes;
   }
 
+  /** Whether something is followed or being asked. */
+  get isBusy(): boolean {
+    return this.#looking > 0 || this.#subscriptions.size > 0;
+  }
+
   /** Performs a request; its reply is sent when there is one. */
   request(request: RequestMessage): void {
     const session = this.#session;

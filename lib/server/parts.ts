@@ -6,6 +6,7 @@ import type { ServerMetrics } from "../telemetry/server-metrics.ts";
 import type { Auth } from "./auth.ts";
 import type { Channels } from "./channels.ts";
 import type { FairQueue } from "./fair-queue.ts";
+import type { Seats } from "./seats.ts";
 import type { Session, SessionConnection } from "./session.ts";
 import type { Sessions } from "./sessions.ts";
 
@@ -23,6 +24,7 @@ export interface ServerParts {
   readonly channels: Channels;
   readonly sessions: Sessions;
   readonly lists: FairQueue;
+  readonly seats: Seats;
   readonly auth: Auth;
   readonly limits: Limits;
   readonly metrics: ServerMetrics;

@@ -16,14 +16,16 @@ import { type ReportError, reportToConsole } from "../log/guarded-observable.ts"
 import type { Backend } from "../process/backend.ts";
 import type { Process } from "../process/process.ts";
 import { serverMetrics } from "../telemetry/server-metrics.ts";
+import { Descriptors } from "../transport/descriptors.ts";
 import { CLOSE, type Transport } from "../transport/transport.ts";
 import { type Listener, listenWebSocket } from "../transport/websocket-server.ts";
-import { type Auth, bearerToken, refuseStranger } from "./auth.ts";
+import { type Auth, bearerToken, refuseStranger, roleOf } from "./auth.ts";
 import { Channels } from "./channels.ts";
 import { Connection } from "./connection.ts";
 import type { Dialect } from "./dialect.ts";
 import { FairQueue } from "./fair-queue.ts";
 import type { ServedConnection, ServerParts } from "./parts.ts";
+import { Seats } from "./seats.ts";
 import type { Session } from "./session.ts";
 import { Sessions } from "./sessions.ts";
 
@@ -73,7 +75,8 @@ export async function serve(backend: Backend, options: ServeOptions): Promise<Ex
   checkAuth(auth);
   checkAnnounced(options.limits ?? {});
   const server = new Server(backend, options);
-  const { frameBytes, handshakeMs } = server.parts.limits;
+  const { frameBytes, helloBytes, handshakeMs, waitingConnections } = server.parts.limits;
+  const { descriptors } = server;
   const listener =
     listen &&
     (await listenWebSocket({
@@ -82,7 +85,12 @@ export async function serve(backend: Backend, options: ServeOptions): Promise<Ex
         subprotocol: SUBPROTOCOL,
         kind: "binary",
         frameBytes,
-        onTransport: (transport, { authorization }) => server.accept(transport, bearerToken(authorization)),
+        onTransport: (transport, { authorization }) => {
+          const token = bearerToken(authorization);
+          // Known before its hello: no crowd at the door can push it out again.
+          if (roleOf(auth, token) === "control" && auth.kind === "token") transport.admit?.();
+          server.accept(transport, token);
+        },
       },
       plain: dialect && {
         kind: "text",
@@ -90,7 +98,8 @@ export async function serve(backend: Backend, options: ServeOptions): Promise<Ex
         refuse: (authorization) => refuseStranger(auth, authorization),
         onTransport: (transport) => server.acceptDialect(transport),
       },
-      handshakeMs,
+      helloBytes,
+      waiting: { max: descriptors.atMostAnEighth(waitingConnections), handshakeMs, descriptors },
       allowedOrigins,
     }));
   server.listener = listener;
@@ -116,6 +125,7 @@ function checkAuth(auth: Auth): void {
 
 class Server implements ExecwireServer {
   readonly parts: ServerParts;
+  readonly descriptors: Descriptors;
   listener: Listener | undefined;
   readonly #connections = new Set<ServedConnection>();
   readonly #dialect: Dialect | undefined;
@@ -129,10 +139,12 @@ class Server implements ExecwireServer {
     const channels = new Channels(backend);
     this.#onError = options.onError ?? reportToConsole;
     this.#dialect = options.dialect;
+    this.descriptors = new Descriptors(merged.reservedDescriptors);
     this.parts = {
       backend,
       channels,
-      sessions: new Sessions(clock, merged.sessionTtlMs, merged.sessions, (session) => this.#endOwned(session)),
+      sessions: new Sessions(clock, merged, (session) => this.#endOwned(session)),
+      seats: new Seats(merged, this.descriptors),
       lists: new FairQueue(),
       auth: options.auth,
       limits: merged,
@@ -162,12 +174,12 @@ class Server implements ExecwireServer {
   }
 
   accept(transport: Transport, token?: string): void {
-    this.#add(new Connection(this.parts, transport, token));
+    this.#connections.add(new Connection(this.parts, transport, token));
   }
 
   acceptDialect(transport: Transport): void {
     if (!this.#dialect) throw new ExecwireError("UNSUPPORTED", "this server speaks no dialect");
-    this.#add(this.#dialect.accept(transport, this.parts));
+    this.#connections.add(this.#dialect.accept(transport, this.parts));
   }
 
   async close(): Promise<void> {
@@ -178,12 +190,6 @@ class Server implements ExecwireServer {
     for (const connection of this.#connections) connection.close(CLOSE.goingAway, "the server stops");
     this.#stopWatching();
     await stopped;
-  }
-
-  #add(connection: ServedConnection): void {
-    this.#connections.add(connection);
-    if (this.#connections.size > this.parts.limits.connections)
-      connection.close(CLOSE.tryLater, "too many connections");
   }
 
   /** Ends what a session started; never rejects, and is waited for by `close`. */

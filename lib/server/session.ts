@@ -46,6 +46,12 @@ export class Session {
     return this.#connection !== undefined;
   }
 
+  /** Whether its end takes nothing from anybody: no process, no position, no outcome that may be asked for again. */
+  get ownsNothing(): boolean {
+    const { starting, owned, positions } = this;
+    return starting.size === 0 && owned.size === 0 && positions.size === 0 && this.#outcomes.size === 0;
+  }
+
   /** Whether the request was sent before and its outcome is or will be here. */
   knows(id: number): boolean {
     return this.#outcomes.has(id);

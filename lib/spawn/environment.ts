@@ -1,6 +1,7 @@
 // The environment of a child, as a pure function of what was asked for and what we have ourselves. Exact by default: no
 // variable appears that nobody named. Order and names follow the Codex exec-server (seeds: child_env and its tests).
-import type { EnvPolicy, ProcessMetadata, ProcessSpec } from "../../protocol/index.ts";
+import { type EnvPolicy, limits, type ProcessMetadata, type ProcessSpec } from "../../protocol/index.ts";
+import { nameMatcher } from "./name-globs.ts";
 
 /** Variables by name. */
 export type Environment = Record<string, string>;
@@ -27,12 +28,13 @@ const NEVER_INHERITED = new Set([
 const THREAD_ID = "CODEX_THREAD_ID";
 const TOOL_CALL_ID = "CODEX_TOOL_CALL_ID";
 
-/** The exact environment for a spec, given our own. */
+/** The exact environment for a spec, given our own. Throws LIMIT_EXCEEDED when its globs make too much work. */
 export function buildEnvironment(
   spec: Pick<ProcessSpec, "env" | "envPolicy" | "metadata">,
   own: Readonly<Record<string, string | undefined>>,
+  maxGlobSteps: number = limits.envGlobSteps,
 ): Environment {
-  const base = spec.envPolicy ? applyPolicy(spec.envPolicy, own) : new Map<string, string>();
+  const base = spec.envPolicy ? applyPolicy(spec.envPolicy, own, maxGlobSteps) : new Map<string, string>();
   for (const [name, value] of Object.entries(spec.env ?? {})) base.set(name, value);
   for (const name of base.keys()) if (NEVER_INHERITED.has(name.toUpperCase())) base.delete(name);
   applyMetadata(base, spec.metadata);
@@ -40,10 +42,14 @@ export function buildEnvironment(
 }
 
 /** inherit, default excludes, exclude, set, includeOnly: excludes do not touch `set`, `includeOnly` does. */
-function applyPolicy(policy: EnvPolicy, own: Readonly<Record<string, string | undefined>>): Map<string, string> {
+function applyPolicy(
+  policy: EnvPolicy,
+  own: Readonly<Record<string, string | undefined>>,
+  maxGlobSteps: number,
+): Map<string, string> {
   const env = new Map<string, string>();
   const excludes = [...(policy.ignoreDefaultExcludes ? [] : DEFAULT_EXCLUDES), ...(policy.exclude ?? [])];
-  const isExcluded = matcher(excludes);
+  const isExcluded = nameMatcher(excludes, maxGlobSteps);
   for (const [name, value] of Object.entries(own)) {
     if (value === undefined || policy.inherit === "none") continue;
     if (policy.inherit === "core" && !CORE.includes(name)) continue;
@@ -51,7 +57,7 @@ function applyPolicy(policy: EnvPolicy, own: Readonly<Record<string, string | un
   }
   for (const [name, value] of Object.entries(policy.set ?? {})) env.set(name, value);
   if (policy.includeOnly?.length) {
-    const isIncluded = matcher(policy.includeOnly);
+    const isIncluded = nameMatcher(policy.includeOnly, maxGlobSteps);
     for (const name of env.keys()) if (!isIncluded(name)) env.delete(name);
   }
   return env;
@@ -64,39 +70,4 @@ function applyMetadata(env: Map<string, string>, metadata: ProcessMetadata | und
   const callId = metadata?.toolCallId;
   if (callId !== undefined && !callId.includes("\0")) env.set(TOOL_CALL_ID, callId);
   else env.delete(TOOL_CALL_ID);
-}
-
-/** Whether a name matches one of the globs: case-insensitive, `*` for any text, `?` for one character. */
-function matcher(globs: readonly string[]): (name: string) => boolean {
-  const patterns = globs.map((glob) => glob.toLowerCase());
-  return (name) => {
-    const lowerCase = name.toLowerCase();
-    return patterns.some((pattern) => matches(pattern, lowerCase));
-  };
-}
-
-/** Not by a regular expression: with many `*` that tries every way to share a name among them. Here only the last one is undone. */
-function matches(glob: string, name: string): boolean {
-  let at = 0;
-  let star = -1;
-  let resume = 0;
-  let position = 0;
-  while (position < name.length) {
-    if (at < glob.length && glob[at] === "*") {
-      star = at;
-      resume = position;
-      at += 1;
-    } else if (at < glob.length && (glob[at] === "?" || glob[at] === name[position])) {
-      at += 1;
-      position += 1;
-    } else if (star >= 0) {
-      resume += 1;
-      position = resume;
-      at = star + 1;
-    } else {
-      return false;
-    }
-  }
-  while (glob[at] === "*") at += 1;
-  return at === glob.length;
 }

@@ -13,14 +13,20 @@ export function lineTransport(input: Readable, output: Writable, lineBytes: numb
 }
 
 class LineTransport extends StreamPair {
-  readonly #lineBytes: number;
+  readonly #maxLineBytes: number;
+  #lineBytes: number;
   /** The pieces of a line whose end has not come. */
   #pieces: Buffer[] = [];
   #bytes = 0;
 
   constructor(input: Readable, output: Writable, lineBytes: number) {
     super(input, output);
+    this.#maxLineBytes = lineBytes;
     this.#lineBytes = lineBytes;
+  }
+
+  limitFrames(bytes: number): void {
+    this.#lineBytes = Math.min(bytes, this.#maxLineBytes);
   }
 
   protected override write(frame: Uint8Array, sent: () => void): void {

@@ -13,13 +13,19 @@ export function streamTransport(input: Readable, output: Writable, frameBytes: n
 }
 
 class StreamTransport extends StreamPair {
-  readonly #frameBytes: number;
+  readonly #maxFrameBytes: number;
+  #frameBytes: number;
   #chunks: Buffer[] = [];
   #bytes = 0;
 
   constructor(input: Readable, output: Writable, frameBytes: number) {
     super(input, output);
+    this.#maxFrameBytes = frameBytes;
     this.#frameBytes = frameBytes;
+  }
+
+  limitFrames(bytes: number): void {
+    this.#frameBytes = Math.min(bytes, this.#maxFrameBytes);
   }
 
   protected override write(frame: Uint8Array, sent: () => void): void {

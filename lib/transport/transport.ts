@@ -42,6 +42,10 @@ export interface Transport {
   send(frame: Uint8Array, sent?: () => void): void;
   /** Asks the peer for a sign of life, below the frames. Absent where the medium knows no such thing. */
   ping?(sign: number): void;
+  /** A frame from the peer may have this many bytes from here on. Absent where nobody else is at the other end. */
+  limitFrames?(bytes: number): void;
+  /** The peer has shown who it is: the connection is no longer one of those that wait to. Absent where none do. */
+  admit?(): void;
   /** Ends the connection in order: what was sent before is delivered first. */
   close(code: number, reason: string): void;
   /** Ends it at once. */

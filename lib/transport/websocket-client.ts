@@ -20,10 +20,17 @@ export interface TextTransport extends Transport {
   resume(): void;
 }
 
-/** A way to open `ws://`, `wss://` or `unix:PATH` with a subprotocol. */
-export function openWebSocket(url: string, subprotocol: string, bounds: OpenLimits): OpenTransport {
+/** What a header can carry as it is. */
+const HEADER_TEXT = /^[\x20-\x7e]*$/;
+
+/**
+ * A way to open `ws://`, `wss://` or `unix:PATH` with a subprotocol. The token goes with the first request where a header can
+ * carry it: a crowded server then knows at once whom it must not keep waiting.
+ */
+export function openWebSocket(url: string, subprotocol: string, bounds: OpenLimits, token?: string): OpenTransport {
+  const headers = token !== undefined && HEADER_TEXT.test(token) ? bearer(token) : {};
   return async () => {
-    const { socket, stream } = await openSocket(url, [subprotocol], {}, bounds);
+    const { socket, stream } = await openSocket(url, [subprotocol], headers, bounds);
     return webSocketTransport(socket, stream, "binary");
   };
 }
@@ -34,12 +41,16 @@ export function openTextSocket(
   token: string | undefined,
   bounds: OpenLimits,
 ): () => Promise<TextTransport> {
-  const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` };
+  const headers = token === undefined ? {} : bearer(token);
   return async () => {
     const { socket, stream } = await openSocket(url, [], headers, bounds);
     const transport = webSocketTransport(socket, stream, "text");
     return Object.assign(transport, { pause: () => socket.pause(), resume: () => socket.resume() });
   };
+}
+
+function bearer(token: string): Readonly<Record<string, string>> {
+  return { Authorization: `Bearer ${token}` };
 }
 
 function openSocket(

@@ -7,13 +7,18 @@ import { type AddressInfo, connect, type Socket } from "node:net";
 import { WebSocketServer } from "ws";
 import { ExecwireError } from "../errors.ts";
 import type { Transport } from "./transport.ts";
+import { boundPeer, receiverBounds } from "./untrusted-peer.ts";
+import { type WaitingBounds, WaitingSockets } from "./waiting-sockets.ts";
 import { type FrameKind, webSocketTransport } from "./websocket-node.ts";
 
 /** Linux keeps this many bytes of a unix socket's path, the NUL aside; a longer one would be cut in silence. */
 const MAX_UNIX_PATH_BYTES = 107;
 
-/** Emitted on a socket of ours once it is a WebSocket. */
-const SHAKEN = "execwire:shaken";
+/** Bytes of a request's head: Node's own bound, said here since it bounds what a peer without a token can send. */
+const MAX_HEAD_BYTES = 16 * 1024;
+
+/** Connections that the kernel holds until they are accepted: where it drops one, its peer tries again a second later. */
+const BACKLOG = 4096;
 
 /** A refusal of an upgrade: the status line, and a sentence for people. */
 export interface HttpRefusal {
@@ -38,8 +43,10 @@ export interface WebSocketListenerOptions {
   readonly native: Door & { readonly subprotocol: string };
   /** For clients that offer none; without it they are refused. */
   readonly plain?: Door | undefined;
-  /** From the connection to the end of the handshake. */
-  readonly handshakeMs: number;
+  /** What a peer may send before `Transport.admit` is called. */
+  readonly helloBytes: number;
+  /** Bounds of the sockets for which it was not called yet. */
+  readonly waiting: WaitingBounds;
   /** Origins of web pages that may connect; programs send none. Default: no page at all. */
   readonly allowedOrigins: readonly string[];
 }
@@ -54,25 +61,18 @@ export interface Listener {
 
 /** Listens; rejects when the address is not to be had. */
 export async function listenWebSocket(options: WebSocketListenerOptions): Promise<Listener> {
-  const { native, plain } = options;
-  const http = createServer((request, response) => {
+  const { native, plain, helloBytes } = options;
+  const http = createServer({ maxHeaderSize: MAX_HEAD_BYTES }, (request, response) => {
     const { status, text } = answerTo(request);
     // One request each: a connection that stays without a handshake is hung up on, maybe in the middle of the next one.
     response.writeHead(status, { "content-type": "text/plain; charset=utf-8", connection: "close" }).end(text);
   });
-  const sockets = new Map([native, plain].map((door) => [door, door && socketServer(door, native.subprotocol)]));
-  // A socket that has not shaken hands is counted, timed and ended here; Node waits for a request much longer.
-  const waiting = new Set<Socket>();
-  http.on("connection", (socket: Socket) => {
-    waiting.add(socket);
-    const timer = setTimeout(() => socket.destroy(), options.handshakeMs).unref();
-    const done = () => {
-      clearTimeout(timer);
-      waiting.delete(socket);
-    };
-    socket.once("close", done);
-    socket.once(SHAKEN, done);
-  });
+  const firstBytes = (door: Door) => Math.min(helloBytes, door.frameBytes);
+  const sockets = new Map(
+    [native, plain].map((door) => [door, door && socketServer(firstBytes(door), native.subprotocol)]),
+  );
+  const waiting = new WaitingSockets(options.waiting);
+  http.on("connection", (socket: Socket) => waiting.add(socket));
   http.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
     // Node takes its own listener away before this event: without ours a reset would end the program.
     socket.on("error", () => socket.destroy());
@@ -83,18 +83,21 @@ export async function listenWebSocket(options: WebSocketListenerOptions): Promis
     const { kind, onTransport } = door as Door;
     socket.setNoDelay(true);
     sockets.get(door as Door)?.handleUpgrade(request, socket, head, (webSocket) => {
-      socket.emit(SHAKEN);
-      onTransport(webSocketTransport(webSocket, socket, kind), { authorization });
+      waiting.shaken(socket);
+      const transport = webSocketTransport(webSocket, socket, kind);
+      onTransport(boundPeer(transport, webSocket, socket, { helloBytes, onAdmitted: () => waiting.release(socket) }), {
+        authorization,
+      });
     });
   });
   await listen(http, options.address);
   return { url: urlOf(http, options.address), close: () => closeServer(http, waiting) };
 }
 
-function socketServer({ frameBytes }: Door, subprotocol: string): WebSocketServer {
+function socketServer(frameBytes: number, subprotocol: string): WebSocketServer {
   return new WebSocketServer({
     noServer: true,
-    maxPayload: frameBytes,
+    ...receiverBounds(frameBytes),
     perMessageDeflate: false,
     clientTracking: false,
     handleProtocols: (offered) => (offered.has(subprotocol) ? subprotocol : false),
@@ -136,7 +139,7 @@ function refuseUpgrade(socket: Socket, { status, text }: HttpRefusal): void {
 }
 
 async function listen(http: Server, address: WebSocketListenerOptions["address"]): Promise<void> {
-  if (!("path" in address)) return listenOnce(http, () => http.listen(address.port, address.host));
+  if (!("path" in address)) return listenOnce(http, () => http.listen({ ...address, backlog: BACKLOG }));
   const bytes = Buffer.byteLength(address.path);
   if (bytes > MAX_UNIX_PATH_BYTES) {
     const message = `the path of a unix socket may have ${MAX_UNIX_PATH_BYTES} bytes, ${address.path} has ${bytes}`;
@@ -146,7 +149,7 @@ async function listen(http: Server, address: WebSocketListenerOptions["address"]
   // Nobody but us may connect from the first moment on, not only after a chmod.
   const mask = process.umask(0o177);
   try {
-    await listenOnce(http, () => http.listen(address.path));
+    await listenOnce(http, () => http.listen({ ...address, backlog: BACKLOG }));
   } finally {
     process.umask(mask);
   }
@@ -186,7 +189,7 @@ function urlOf(http: Server, address: WebSocketListenerOptions["address"]): stri
   return `ws://${address.host.includes(":") ? `[${address.host}]` : address.host}:${port}`;
 }
 
-function closeServer(http: Server, waiting: ReadonlySet<Socket>): Promise<void> {
-  for (const socket of waiting) socket.destroy();
+function closeServer(http: Server, waiting: WaitingSockets): Promise<void> {
+  waiting.destroy();
   return new Promise((resolve) => http.close(() => resolve()));
 }

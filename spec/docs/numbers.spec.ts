@@ -20,6 +20,14 @@ it.each([
   ["protocol/README.md", `first ${limits.infoArgvBytes.toLocaleString("en")} bytes`],
   ["protocol/README.md", `a \`cwd\` of ${limits.pathBytes.toLocaleString("en")} bytes`],
   ["protocol/README.md", `at least ${MIN_FRAME_BYTES.toLocaleString("en")} bytes`],
+  ["protocol/README.md", `MUST NOT send more than ${limits.helloBytes / 1024} KiB`],
+  ["protocol/README.md", `At most ${limits.waitingConnections} connections without a token`],
+  [
+    "protocol/README.md",
+    `${limits.viewFrameBytes / 1024} KiB for viewers, whose connections are counted apart (${limits.viewConnections})`,
+  ],
+  ["protocol/README.md", `A viewer's session ends ${limits.viewSessionTtlMs / 1000} s after its connection`],
+  ["protocol/README.md", `(${limits.sessions.toLocaleString("en")} that control, ${limits.viewSessions} of viewers)`],
   ["protocol/README.md", `at most ${limits.frameBytes / 2 ** 20} MiB`],
 ])("%s is right that it is: %s", (file, text) => {
   expect(readFileSync(join(root, file), "utf8")).toContain(text);

@@ -64,6 +64,20 @@ describe("the default limits", () => {
     expect(limits.processIdChars).toBeGreaterThan(36);
   });
 
+  it("keep all peers without a token together, and all viewers, below 64 MiB with a frame each", () => {
+    // A frame, its pieces, and what Node and the kernel keep for a connection.
+    const costs = (frameBytes: number) => frameBytes + 64 * 1024;
+    expect(limits.waitingConnections * costs(limits.helloBytes)).toBeLessThan(64 * 1024 * 1024);
+    expect(limits.viewConnections * costs(limits.viewFrameBytes)).toBeLessThan(64 * 1024 * 1024);
+  });
+
+  it("give every viewer a session, and a hello room for all requests that may be pending", () => {
+    expect(limits.viewSessions).toBeGreaterThan(limits.viewConnections);
+    expect(limits.viewSessionTtlMs).toBeLessThan(limits.sessionTtlMs);
+    expect(limits.requests * 9).toBeLessThan(limits.helloBytes);
+    expect(limits.requests * 9).toBeLessThan(limits.viewFrameBytes);
+  });
+
   it("let the largest argument fit the queue of the input, for who moves it there", () => {
     expect(limits.stdinQueueBytes).toBeGreaterThan(limits.argBytes);
   });

@@ -25,3 +25,12 @@ describe("a program with no descriptors left", () => {
     30_000,
   );
 });
+
+describe("a server with few descriptors", () => {
+  it("starts processes and lets its owner in, although almost as many peers as there are descriptors wait at its port", async () => {
+    const argv = ["sh", "-c", `ulimit -n 256; exec "$0" "$@"`, ...scriptArgv("crowded-port")];
+    const { stdout, stderr } = await runProgram(argv);
+    expect(stderr).toBe("");
+    expect(JSON.parse(stdout)).toEqual({ refusals: [], seen: 21 });
+  }, 30_000);
+});

@@ -16,6 +16,6 @@ export async function codexDialect(): Promise<Dialect> {
   const frames = new FramePool();
   return {
     messageBytes: MESSAGE_BYTES,
-    accept: (transport, parts) => new CodexConnection(parts, transport, info, frames),
+    accept: (transport, parts) => new CodexConnection(parts, transport, info, frames, MESSAGE_BYTES),
   };
 }

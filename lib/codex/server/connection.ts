@@ -35,6 +35,7 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
   readonly parts: ServerParts;
   readonly #transport: Transport;
   readonly #info: EnvironmentInfo;
+  readonly #messageBytes: number;
   readonly #outbox: Outbox;
   readonly #liveness: Liveness;
   readonly #requests: Requests;
@@ -48,8 +49,15 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
   #isOver = false;
   #wait: Cancel | undefined;
 
-  constructor(parts: ServerParts, transport: Transport, info: EnvironmentInfo, frames: FramePool) {
+  constructor(
+    parts: ServerParts,
+    transport: Transport,
+    info: EnvironmentInfo,
+    frames: FramePool,
+    messageBytes: number,
+  ) {
     this.parts = parts;
+    this.#messageBytes = messageBytes;
     this.#transport = transport;
     this.#info = info;
     this.allocate = (bytes) => frames.take(bytes);
@@ -71,9 +79,15 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
       onDead: () => this.#drop(),
     });
     this.#requests = new Requests(methodsOf(this, info), this, limits.requests);
+    // Where there is a token it was shown with the upgrade; where there is none, `initialize` is all that tells a client.
+    if (parts.auth.kind === "token") this.#trust();
+    else transport.limitFrames?.(Math.min(limits.helloBytes, messageBytes));
     transport.listen({
       frame: (frame) => this.#receive(frame),
-      closed: () => this.#finish(),
+      closed: () => {
+        this.#finish();
+        parts.seats.free(this);
+      },
       pong: (sign) => this.#liveness.ponged(sign),
     });
   }
@@ -121,6 +135,13 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
     this.#drop();
   }
 
+  /** Only viewers make room. */
+  readonly isIdle = false;
+
+  displace(): void {
+    this.#drop();
+  }
+
   changed(): void {
     // This dialect has no list of processes to keep up to date.
   }
@@ -159,13 +180,29 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
     else this.#requests.request(id, method, params);
   }
 
+  #trust(): void {
+    this.#transport.limitFrames?.(this.#messageBytes);
+    this.#transport.admit?.();
+  }
+
+  #takeSeat(): void {
+    try {
+      this.parts.seats.take(this, "control");
+    } catch (error) {
+      this.close(CLOSE.tryLater, (error as Error).message);
+      throw error;
+    }
+  }
+
   #initialize(params: unknown): Announcement {
     const { resumeSessionId } = initializeParams.decode(params);
     if (this.#session) throw new CodexError(CODE.refused, "initialize may only be sent once per connection");
     const { sessions, metrics } = this.parts;
+    this.#takeSeat();
     const session = resumeSessionId === undefined ? sessions.add(new CodexSession()) : this.#find(resumeSessionId);
     if (resumeSessionId !== undefined) metrics.resumes += 1;
     this.#session = session;
+    this.#trust();
     sessions.attach(session, this);
     const result = { sessionId: session.id, environmentInfo: this.#info };
     return new Announcement(result, () => this.#follow(session));

@@ -34,6 +34,10 @@ export class CodexSession extends Session {
     super("control", 0);
   }
 
+  override get ownsNothing(): boolean {
+    return super.ownsNothing && this.processes.size === 0;
+  }
+
   /** The connection of the moment. */
   get attachment(): Attachment | undefined {
     return this.#attachment;

@@ -17,6 +17,8 @@ class World {
   readonly messages: ServerMessage[] = [];
   /** What was told besides, in its order. */
   readonly told: string[] = [];
+  /** Whether the session holds nothing. */
+  mayStartOver = false;
   reason: ExecwireError | undefined;
   readonly link: Link;
 
@@ -33,6 +35,7 @@ class World {
         this.told.push("closed");
       },
       pending: () => [3, 4],
+      mayStartOver: () => this.mayStartOver,
     });
     link.ready.catch(() => undefined);
     link.state$.subscribe((state) => this.states.push(state));
@@ -178,6 +181,19 @@ describe("a link", () => {
     await cut.pass(TIMES.recoveryMs);
     expect(cut.reason).toMatchObject({ code: "CONNECTION_LOST", data: { reason } });
     expect(cut.server.attempts).toBe(1);
+  });
+
+  it("comes back with a new session when the server has ended one that held nothing", async () => {
+    const world = await World.connected();
+    world.mayStartOver = true;
+    await world.lose();
+    await world.pass(100);
+    expect(world.server.peer.of("hello")).toMatchObject([{ resume: { pending: [3, 4] } }]);
+    await world.lose(4404);
+    await world.pass(400);
+    expect(world.server.peer.of("hello")).toEqual([{ type: "hello", version: 1 }]);
+    await world.server.welcome();
+    expect(world.states).toEqual(["connecting", "connected", "recovering", "connected"]);
   });
 
   it.each([1000, 1006, 1011, 1013, 4408])("comes back after %i", async (code) => {

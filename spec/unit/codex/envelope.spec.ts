@@ -50,6 +50,10 @@ describe("a message that comes in", () => {
     expect(() => parse(source)).toThrow(why);
   });
 
+  it("is refused for an id of thirty million digits before that becomes a number, which takes seconds", () => {
+    expect(() => parse(`{"id":${"9".repeat(30_000_000)},"method":"a"}`)).toThrow(/an id is|at most 64 bits/);
+  });
+
   it("is refused when it is not UTF-8", () => {
     expect(() => parseEnvelope(Buffer.from([0x22, 0xff, 0x22]))).toThrow("invalid UTF-8");
   });

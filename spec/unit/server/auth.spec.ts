@@ -1,6 +1,6 @@
 // Who may connect, and what for.
 import { describe, expect, it } from "@jest/globals";
-import { bearerToken, roleOf, secretsEqual } from "../../../lib/server/auth.ts";
+import { bearerToken, MAX_AUTHORIZATION_CHARS, roleOf, secretsEqual } from "../../../lib/server/auth.ts";
 
 describe("the role of a client", () => {
   const auth = { kind: "token", token: "control me", viewToken: "look at me" } as const;
@@ -45,7 +45,22 @@ describe("the token of an Authorization header", () => {
     ["Bearer a b", "a b"],
     ["Bearer\tabc", undefined],
     [undefined, undefined],
+    ["Bearer   ", undefined],
+    ["BEARER \tabc\t ", "\tabc"],
   ])("of %j is %j", (header, token) => {
     expect(bearerToken(header)).toBe(token);
+  });
+
+  it("takes no longer to find in blanks of two kinds: those of a pattern that tries every way to part them cost seconds", () => {
+    const half = MAX_AUTHORIZATION_CHARS / 2 - 10;
+    const header = `Bearer ${" ".repeat(half)}${"\u00a0".repeat(half)}`;
+    for (let count = 0; count < 1_000; count += 1) expect(bearerToken(header)).toBeUndefined();
+    expect(bearerToken(`${header}x`)).toBe(`${"\u00a0".repeat(half)}x`);
+  });
+
+  it("is none in a header longer than any token", () => {
+    const longest = "x".repeat(MAX_AUTHORIZATION_CHARS - "Bearer ".length);
+    expect(bearerToken(`Bearer ${longest}`)).toBe(longest);
+    expect(bearerToken(`Bearer ${longest}x`)).toBeUndefined();
   });
 });

@@ -137,7 +137,17 @@ describe("the sessions of a server", () => {
   function make(max = 2) {
     const clock = new FakeClock();
     const ended: Session[] = [];
-    return { clock, ended, sessions: new Sessions(clock, 1_000, max, (session) => ended.push(session)) };
+    const limits = { sessions: max, viewSessions: max, sessionTtlMs: 1_000, viewSessionTtlMs: 100 };
+    return { clock, ended, sessions: new Sessions(clock, limits, (session) => ended.push(session)) };
+  }
+
+  /** A session that had a connection and lost it. */
+  function detached(sessions: Sessions, role: "view" | "control"): Session {
+    const session = sessions.add(new Session(role));
+    const connection = new Recorder();
+    sessions.attach(session, connection);
+    sessions.detach(session, connection);
+    return session;
   }
   const unknown = expect.objectContaining({ code: "SESSION_UNKNOWN" });
 
@@ -185,13 +195,49 @@ describe("the sessions of a server", () => {
   it("are not more than so many", () => {
     const { sessions } = make(2);
     const first = sessions.add(new Session("control"));
-    sessions.add(new Session("view"));
+    sessions.add(new Session("control"));
     expect(() => sessions.add(new Session("control"))).toThrow(
       expect.objectContaining({ code: "LIMIT_EXCEEDED", data: { limit: "sessions" } }),
     );
     sessions.end(first);
     expect(sessions.add(new Session("control"))).not.toBe(first);
   });
+
+  it("of viewers leave those that control their room, however many come", () => {
+    const { sessions } = make(2);
+    for (let count = 0; count < 2; count += 1) sessions.add(new Session("view"));
+    expect(() => sessions.add(new Session("view"))).toThrow(
+      expect.objectContaining({ code: "LIMIT_EXCEEDED", data: { limit: "viewSessions" } }),
+    );
+    for (let count = 0; count < 2; count += 1) sessions.add(new Session("control"));
+  });
+
+  it("of viewers end soon after their connection, those that control keep their time", () => {
+    const { clock, ended, sessions } = make();
+    const control = detached(sessions, "control");
+    const view = detached(sessions, "view");
+    clock.advance(99);
+    expect(ended).toEqual([]);
+    clock.advance(1);
+    expect(ended).toEqual([view]);
+    clock.advance(900);
+    expect(ended).toEqual([view, control]);
+  });
+
+  it.each(["view", "control"] as const)(
+    "make room when they are detached and own nothing, the oldest first (%s)",
+    (role) => {
+      const { ended, sessions } = make(3);
+      const owner = detached(sessions, role);
+      owner.starting.add("p");
+      const [older, newer] = [detached(sessions, role), detached(sessions, role)];
+      sessions.add(new Session(role));
+      expect(ended).toEqual([older]);
+      sessions.add(new Session(role));
+      expect(ended).toEqual([older, newer]);
+      expect(() => sessions.add(new Session(role))).toThrow(expect.objectContaining({ code: "LIMIT_EXCEEDED" }));
+    },
+  );
 
   it("have secrets that nobody can guess", () => {
     const secrets = new Set(Array.from({ length: 100 }, () => new Session("view").secret));

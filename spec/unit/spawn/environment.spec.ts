@@ -105,4 +105,19 @@ describe("the environment of a child", () => {
       [],
     ]);
   });
+
+  it("is made at once with a glob of many stars, each of which could stand for much: trying all ways takes ages", () => {
+    const own = { ["A".repeat(200)]: "1" };
+    const exclude = [`${"*A".repeat(40)}B`];
+    expect(buildEnvironment({ envPolicy: { inherit: "all", exclude } }, own)).toEqual(own);
+  });
+
+  it("is refused where globs times names are more than any policy needs, by an explicit limit", () => {
+    const set = { ["A".repeat(100)]: "1" };
+    const envPolicy = { inherit: "none", set, includeOnly: ["*A".repeat(50)] } as const;
+    expect(buildEnvironment({ envPolicy }, {}, 101 * 101)).toEqual(set);
+    expect(() => buildEnvironment({ envPolicy }, {}, 101 * 101 - 1)).toThrow(
+      expect.objectContaining({ code: "LIMIT_EXCEEDED", data: { limit: "envGlobSteps" } }),
+    );
+  });
 });

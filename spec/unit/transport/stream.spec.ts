@@ -92,6 +92,26 @@ describe("a transport over streams", () => {
     expect(told.closed?.code).toBe(1009);
   });
 
+  it("takes frames as large as it is told, from the next one on, and never larger than it was made for", async () => {
+    const { left, right } = pair();
+    const told = { frames: [] as number[], code: 0 };
+    right.limitFrames?.(10);
+    right.listen({
+      frame: (frame) => {
+        told.frames.push(frame.length);
+        if (frame.length === 10) right.limitFrames?.(FRAME_BYTES * 10);
+      },
+      closed: (code) => {
+        told.code = code;
+      },
+    });
+    listen(left);
+    for (const bytes of [9, 10, FRAME_BYTES, FRAME_BYTES + 1]) left.send(new Uint8Array(bytes));
+    await nextTurn();
+    await nextTurn();
+    expect(told).toEqual({ frames: [9, 10, FRAME_BYTES], code: 1009 });
+  });
+
   it("is over with 1006 when the stream ends in the middle of a frame", async () => {
     const { left, there } = pair();
     const told = listen(streamTransport(there, new PassThrough(), FRAME_BYTES));
