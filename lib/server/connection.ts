@@ -15,7 +15,7 @@ import {
 import type { Cancel } from "../clock.ts";
 import { ExecwireError } from "../errors.ts";
 import { CLOSE, type Transport } from "../transport/transport.ts";
-import { roleOf } from "./auth.ts";
+import { type Role, roleOf } from "./auth.ts";
 import { ChangeFeed } from "./change-feed.ts";
 import { Dispatcher } from "./dispatcher.ts";
 import { Outbox } from "./outbox.ts";
@@ -45,6 +45,9 @@ export class Connection implements ServedConnection {
   #dispatcher: Dispatcher | undefined;
   #deadline: Cancel;
   #unansweredPings = 0;
+  /** What was waiting to be taken when the last ping was due. */
+  #mark: string | undefined;
+  #pongIsWaiting = false;
   #over = false;
 
   constructor(parts: ServerParts, transport: Transport, token: string | undefined) {
@@ -52,13 +55,12 @@ export class Connection implements ServedConnection {
     this.#transport = transport;
     this.#token = token;
     const { limits, clock } = parts;
-    this.#outbox = new Outbox(
-      transport,
-      limits,
-      () => this.#pump(),
+    this.#outbox = new Outbox(transport, limits, {
+      onRoom: () => this.#pump(),
       // Who does not read would not read a goodbye either.
-      () => this.#drop(),
-    );
+      onOverflow: () => this.#drop(),
+      onStalled: () => this.close(CLOSE.tryLater, "what was sent is not read"),
+    });
     this.#changes = new ChangeFeed(this.#outbox);
     this.#deadline = clock.after(limits.handshakeMs, () => this.close(CLOSE.timeout, "no hello in time"));
     transport.listen({ frame: (frame) => this.#receive(frame), closed: () => this.#finish() });
@@ -88,6 +90,9 @@ export class Connection implements ServedConnection {
     this.#unansweredPings = 0;
     // A stranger's frame is not even looked at when it is larger than any hello.
     if (!this.#session && frame.length > HELLO_BYTES) return this.close(CLOSE.tooBig, "a hello is smaller");
+    if (this.#session?.role === "view" && frame.length > this.#parts.limits.viewFrameBytes) {
+      return this.close(CLOSE.tooBig, `a frame from a viewer has ${this.#parts.limits.viewFrameBytes} bytes at most`);
+    }
     const message = this.#parse(frame);
     if (!message) return;
     if (!this.#dispatcher) {
@@ -99,11 +104,11 @@ export class Connection implements ServedConnection {
       case "hello":
         return this.close(CLOSE.protocol, "hello was said before");
       case "request":
-        return this.#dispatcher.request(message);
+        return this.#dispatcher.request(message, frame.length);
       case "ack":
         return this.#dispatcher.ack(message.channel, message.seq);
       case "ping":
-        return this.#say({ type: "pong" });
+        return this.#pong();
       case "pong":
         return;
     }
@@ -132,8 +137,10 @@ export class Connection implements ServedConnection {
       }
       const role = roleOf(auth, token ?? this.#token);
       if (!role) throw new ExecwireError("UNAUTHORIZED", "the token is missing or wrong");
-      const session = resume ? sessions.resume(resume, role) : sessions.add(new Session(role));
+      const session = resume ? sessions.resume(resume, role) : sessions.add(this.#newSession(role));
       this.#session = session;
+      this.#outbox.join(this.#parts.shared.outboxes[role]);
+      if (role === "control") this.#transport.prefer?.();
       this.#dispatcher = new Dispatcher(this.#parts, session, this.#outbox, this.#changes);
       sessions.attach(session, this);
       if (resume) metrics.resumes += 1;
@@ -153,6 +160,20 @@ export class Connection implements ServedConnection {
     }
   }
 
+  #newSession(role: Role): Session {
+    const { limits, shared } = this.#parts;
+    return new Session(role, { kept: shared.kept, frameOverheadBytes: limits.frameOverheadBytes });
+  }
+
+  /** One pong answers all pings that come while it waits to leave: a peer that only pings makes nothing grow. */
+  #pong(): void {
+    if (this.#pongIsWaiting) return;
+    this.#pongIsWaiting = true;
+    this.#outbox.push(encode({ type: "pong" }), () => {
+      this.#pongIsWaiting = false;
+    });
+  }
+
   #pump(): void {
     this.#changes.pump();
     this.#dispatcher?.pump();
@@ -165,6 +186,10 @@ export class Connection implements ServedConnection {
     this.#deadline = clock.after(
       limits.pingMs,
       () => {
+        // A peer that takes what is sent is there, also when its own frames are not being read.
+        const { mark } = this.#outbox;
+        if (mark !== undefined && mark !== this.#mark) this.#unansweredPings = 0;
+        this.#mark = mark;
         if (this.#unansweredPings >= 2) return this.#drop();
         this.#unansweredPings += 1;
         this.#say({ type: "ping" });
@@ -187,6 +212,7 @@ export class Connection implements ServedConnection {
     if (this.#over) return;
     this.#over = true;
     this.#deadline();
+    this.#outbox.end();
     this.#dispatcher?.end();
     if (this.#session) this.#parts.sessions.detach(this.#session, this);
     this.#parts.onOver(this);

@@ -7,6 +7,7 @@ import type { Auth } from "./auth.ts";
 import type { Channels } from "./channels.ts";
 import type { Session, SessionConnection } from "./session.ts";
 import type { Sessions } from "./sessions.ts";
+import type { Shared } from "./shared.ts";
 
 /** A connection as its server sees it. */
 export interface ServedConnection extends SessionConnection {
@@ -25,6 +26,7 @@ export interface ServerParts {
   readonly limits: Limits;
   readonly metrics: ServerMetrics;
   readonly clock: Clock;
+  readonly shared: Shared;
   /** Ends a session with the processes it started. */
   closeSession(session: Session, graceMs: number | undefined): Promise<void>;
   /** A connection was closed for what its peer did. */

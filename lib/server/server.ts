@@ -8,6 +8,7 @@ import { type ReportError, reportToConsole } from "../log/guarded-observable.ts"
 import type { Backend } from "../process/backend.ts";
 import type { Process } from "../process/process.ts";
 import { serverMetrics } from "../telemetry/server-metrics.ts";
+import { ReadTurns } from "../transport/read-turns.ts";
 import { CLOSE, type Transport } from "../transport/transport.ts";
 import { type Listener, listenWebSocket } from "../transport/websocket-server.ts";
 import { type Auth, bearerToken, refuseStranger } from "./auth.ts";
@@ -17,6 +18,7 @@ import type { Dialect } from "./dialect.ts";
 import type { ServedConnection, ServerParts } from "./parts.ts";
 import type { Session } from "./session.ts";
 import { Sessions } from "./sessions.ts";
+import { shareWithin } from "./shared.ts";
 
 /** Where to listen: a TCP address (port 0: any free one), or the path of a unix socket. */
 export type ListenAddress = { readonly host: string; readonly port: number } | { readonly path: string };
@@ -82,6 +84,7 @@ export async function serve(backend: Backend, options: ServeOptions): Promise<Ex
       },
       handshakeMs,
       allowedOrigins,
+      turns: new ReadTurns(server.parts.limits),
     }));
   server.listener = listener;
   return server;
@@ -116,6 +119,7 @@ class Server implements ExecwireServer {
       limits: merged,
       metrics: serverMetrics(options.meter),
       clock,
+      shared: shareWithin(merged, clock),
       closeSession: async (session, graceMs) => {
         session.over = true;
         await this.#endOwned(session, graceMs);

@@ -50,7 +50,7 @@ class LineTransport extends StreamPair {
 
   #deliver(): void {
     const line = this.#take();
-    if (!this.isClosed && line.some((byte) => byte > SPACE)) this.handlers?.frame(line);
+    if (!this.isClosed && line.some((byte) => byte > SPACE)) this.deliver(line);
   }
 
   #add(piece: Buffer): void {

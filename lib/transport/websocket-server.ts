@@ -6,6 +6,7 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { WebSocketServer } from "ws";
 import { ExecwireError } from "../errors.ts";
+import type { ReadTurns } from "./read-turns.ts";
 import type { Transport } from "./transport.ts";
 import { type FrameKind, webSocketTransport } from "./websocket-node.ts";
 
@@ -42,6 +43,8 @@ export interface WebSocketListenerOptions {
   readonly handshakeMs: number;
   /** Origins of web pages that may connect; programs send none. Default: no page at all. */
   readonly allowedOrigins: readonly string[];
+  /** In which its peers are read. */
+  readonly turns: ReadTurns;
 }
 
 /** A listening socket. */
@@ -84,7 +87,7 @@ export async function listenWebSocket(options: WebSocketListenerOptions): Promis
     socket.setNoDelay(true);
     sockets.get(door as Door)?.handleUpgrade(request, socket, head, (webSocket) => {
       socket.emit(SHAKEN);
-      onTransport(webSocketTransport(webSocket, socket, kind), { authorization });
+      onTransport(webSocketTransport(webSocket, socket, kind, options.turns), { authorization });
     });
   });
   await listen(http, options.address);
@@ -97,6 +100,7 @@ function socketServer({ frameBytes }: Door, subprotocol: string): WebSocketServe
     maxPayload: frameBytes,
     perMessageDeflate: false,
     clientTracking: false,
+    autoPong: false,
     handleProtocols: (offered) => (offered.has(subprotocol) ? subprotocol : false),
   });
 }

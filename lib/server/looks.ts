@@ -1,0 +1,82 @@
+// What viewers ask that costs a walk through /proc: one look at a time for all of them, their connections in turn, and the
+// same look for all who asked before it began. So thousands of them cost the others no more than one.
+import { ExecwireError } from "../errors.ts";
+
+/** A connection that asks. */
+export interface Asker {
+  /** It is gone: nobody reads the answer. */
+  readonly isOver: boolean;
+}
+
+interface Look {
+  readonly key: string;
+  readonly askers: Set<Asker>;
+  readonly result: Promise<unknown>;
+  /** Performs it; never rejects. */
+  perform(): Promise<void>;
+  cancel(): void;
+}
+
+/** Looks that wait for their turn. */
+export class Looks {
+  /** By what is looked at; not those that have begun. */
+  readonly #waiting = new Map<string, Look>();
+  /** By the connection that asked first. */
+  readonly #lines = new Map<Asker, Look[]>();
+  #isRunning = false;
+
+  /** The result of `act`, or of another look with this key that begins after this call. */
+  ask<T>(asker: Asker, key: string, act: () => Promise<T>): Promise<T> {
+    const known = this.#waiting.get(key);
+    const look = known ?? makeLook(key, act);
+    look.askers.add(asker);
+    if (!known) {
+      this.#waiting.set(key, look);
+      const line = this.#lines.get(asker);
+      if (line) line.push(look);
+      else this.#lines.set(asker, [look]);
+      if (!this.#isRunning) void this.#run();
+    }
+    return look.result as Promise<T>;
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true;
+    for (let look = this.#next(); look; look = this.#next()) {
+      this.#waiting.delete(look.key);
+      if ([...look.askers].every(({ isOver }) => isOver)) look.cancel();
+      else {
+        await look.perform();
+        // What others wait for comes before the next one.
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    }
+    this.#isRunning = false;
+  }
+
+  /** The first of the connection whose turn it is; it comes last then. */
+  #next(): Look | undefined {
+    for (const [asker, line] of this.#lines) {
+      this.#lines.delete(asker);
+      const look = line.shift();
+      if (line.length > 0) this.#lines.set(asker, line);
+      if (look) return look;
+    }
+    return undefined;
+  }
+}
+
+function makeLook<T>(key: string, act: () => Promise<T>): Look {
+  let perform = () => Promise.resolve();
+  let cancel = () => undefined as void;
+  const result = new Promise<T>((resolve, reject) => {
+    perform = async () => {
+      // Settled before the next look begins, so that its answers are made in this turn.
+      await act().then(resolve, reject);
+    };
+    cancel = () => reject(new ExecwireError("CONNECTION_LOST", "the connection of the request is gone"));
+  });
+  // Those who asked may be gone.
+  result.catch(() => undefined);
+  return { key, askers: new Set(), result, perform, cancel };
+}

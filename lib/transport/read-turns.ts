@@ -1,0 +1,163 @@
+// Reads the peers of a server in turns, so that a flood of small frames from one of them delays nobody else: Node alone
+// would handle up to 2 MiB of them in one turn of the event loop. Node only.
+//
+// Invariants
+// 1. What arrives from one peer is handled in its order, one piece at a time, and all promises that it settles go on before
+//    the next piece: a handler that pauses its peer gets no further piece.
+// 2. In one turn of the event loop a lane uses its time and one piece more, however many peers there are.
+// 3. Of a paused peer nothing is read: what waits here is one slice of frames and the buffer of its stream.
+import type { Readable } from "node:stream";
+import { limits } from "../../protocol/index.ts";
+
+/** Bytes that are parsed at once: some hundred of the smallest frames. Twice as many while frames turn out to be large. */
+const SLICE_BYTES = 4 * 1024;
+const MAX_SLICE_BYTES = 16 * 1024;
+
+/** Time per turn of the event loop. */
+export interface TurnTimes {
+  /** For peers that may act. */
+  readonly turnMs: number;
+  /** For all others. */
+  readonly viewTurnMs: number;
+}
+
+/** The turns of all peers of one server. */
+export class ReadTurns {
+  readonly #first: Lane;
+  readonly #later: Lane;
+
+  constructor({ turnMs, viewTurnMs }: TurnTimes = limits) {
+    this.#first = new Lane(turnMs);
+    this.#later = new Lane(viewTurnMs);
+  }
+
+  /**
+   * Reads `stream` in slices, each of which it emits as `data`; who listens to that parses it and offers what it finds. The
+   * peer is among the later ones until it is preferred.
+   */
+  open(stream: Readable): Inflow {
+    return new Inflow(stream, this.#later, this.#first);
+  }
+}
+
+/** What arrives from one peer. */
+export class Inflow {
+  readonly #stream: Readable;
+  readonly #preferred: Lane;
+  #lane: Lane;
+  readonly #pieces: (() => void)[] = [];
+  #sliceBytes = SLICE_BYTES;
+  #isPaused = false;
+  readonly #onReadable = () => this.#wake(true);
+  #mayRead = false;
+
+  constructor(stream: Readable, lane: Lane, preferred: Lane) {
+    this.#stream = stream;
+    this.#lane = lane;
+    this.#preferred = preferred;
+    // With this listener the stream reads ahead up to its mark and then waits to be asked (Node: readable before data).
+    stream.on("readable", this.#onReadable);
+  }
+
+  /** Handles a piece when it is its turn: now, if nothing waits. */
+  offer(piece: () => void): void {
+    this.#pieces.push(piece);
+    this.#wake(false);
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+    this.#lane.remove(this);
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.#wake(false);
+  }
+
+  prefer(): void {
+    this.#lane.remove(this);
+    this.#lane = this.#preferred;
+    this.#wake(false);
+  }
+
+  /** What still comes is thrown away unread. */
+  discard(): void {
+    this.#stream.off("readable", this.#onReadable);
+    this.#mayRead = false;
+    this.#isPaused = false;
+    this.#stream.resume();
+  }
+
+  /** Handles one piece; whether there may be more. Called by the lane only. */
+  step(): boolean {
+    if (this.#pieces.length === 0 && this.#mayRead) this.#readSlice();
+    this.#pieces.shift()?.();
+    return this.hasMore;
+  }
+
+  get hasMore(): boolean {
+    return !this.#isPaused && (this.#pieces.length > 0 || this.#mayRead);
+  }
+
+  #readSlice(): void {
+    const { readableLength } = this.#stream;
+    // Without a number it reads all there is, or notices the end.
+    this.#stream.read(readableLength > this.#sliceBytes ? this.#sliceBytes : undefined);
+    this.#mayRead = this.#stream.readableLength > 0;
+    this.#sliceBytes = this.#pieces.length > 1 ? SLICE_BYTES : Math.min(this.#sliceBytes * 2, MAX_SLICE_BYTES);
+  }
+
+  #wake(mayRead: boolean): void {
+    this.#mayRead ||= mayRead;
+    if (this.hasMore) this.#lane.add(this);
+  }
+}
+
+/** Peers that share a part of each turn of the event loop, served round and round. */
+class Lane {
+  readonly #ms: number;
+  readonly #ready = new Set<Inflow>();
+  /** When the time of this turn is used up; undefined before its first piece. */
+  #end: number | undefined;
+  /** A step is on its way or under way. */
+  #isStepping = false;
+
+  constructor(ms: number) {
+    this.#ms = ms;
+  }
+
+  add(inflow: Inflow): void {
+    this.#ready.add(inflow);
+    if (!this.#isStepping) this.#step();
+  }
+
+  remove(inflow: Inflow): void {
+    this.#ready.delete(inflow);
+  }
+
+  #step(): void {
+    this.#isStepping = true;
+    if (this.#end === undefined) {
+      this.#end = performance.now() + this.#ms;
+      setImmediate(() => this.#nextTurn());
+    } else if (performance.now() >= this.#end) return;
+    const [inflow] = this.#ready;
+    try {
+      if (inflow) {
+        this.#ready.delete(inflow);
+        if (inflow.step()) this.#ready.add(inflow);
+      }
+    } finally {
+      if (this.#ready.size === 0) this.#isStepping = false;
+      // Behind everything that the piece has set going (invariant 1): ticks run when no microtask is left.
+      else queueMicrotask(() => process.nextTick(() => this.#step()));
+    }
+  }
+
+  #nextTurn(): void {
+    this.#end = undefined;
+    // No tick is on its way here, since ticks come before the next turn: it stopped because its time was used up.
+    if (this.#isStepping) this.#step();
+  }
+}
