@@ -104,8 +104,6 @@ export const limits = {
   sessionRepliesBytes: 16 * 1024 * 1024,
   /** The same for all sessions together: eight clients that never acknowledge. */
   repliesBytes: 128 * 1024 * 1024,
-  /** A frame from a viewer: what it asks for is an address and some numbers, and 4,096 acknowledged ids have 20 KiB. */
-  viewFrameBytes: 64 * 1024,
   /** Connections of one server. */
   connections: 10_000,
   /** Sessions of one server, detached ones included. */

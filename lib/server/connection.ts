@@ -90,9 +90,6 @@ export class Connection implements ServedConnection {
     this.#unansweredPings = 0;
     // A stranger's frame is not even looked at when it is larger than any hello.
     if (!this.#session && frame.length > HELLO_BYTES) return this.close(CLOSE.tooBig, "a hello is smaller");
-    if (this.#session?.role === "view" && frame.length > this.#parts.limits.viewFrameBytes) {
-      return this.close(CLOSE.tooBig, `a frame from a viewer has ${this.#parts.limits.viewFrameBytes} bytes at most`);
-    }
     const message = this.#parse(frame);
     if (!message) return;
     if (!this.#dispatcher) {

@@ -67,16 +67,17 @@ export class Looks {
 }
 
 function makeLook<T>(key: string, act: () => Promise<T>): Look {
-  let perform = () => Promise.resolve();
-  let cancel = () => undefined as void;
+  let settle: { resolve(value: T): void; reject(error: unknown): void } | undefined;
   const result = new Promise<T>((resolve, reject) => {
-    perform = async () => {
-      // Settled before the next look begins, so that its answers are made in this turn.
-      await act().then(resolve, reject);
-    };
-    cancel = () => reject(new ExecwireError("CONNECTION_LOST", "the connection of the request is gone"));
+    settle = { resolve, reject };
   });
   // Those who asked may be gone.
   result.catch(() => undefined);
-  return { key, askers: new Set(), result, perform, cancel };
+  return {
+    key,
+    askers: new Set(),
+    result,
+    perform: () => act().then(settle?.resolve, settle?.reject),
+    cancel: () => settle?.reject(new ExecwireError("CONNECTION_LOST", "the connection of the request is gone")),
+  };
 }

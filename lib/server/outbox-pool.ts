@@ -3,7 +3,7 @@
 import type { Cancel, Clock } from "../clock.ts";
 
 /** How often outboxes are looked at, at most. */
-const BEAT_MS = 1000;
+const BEAT_MS = 500;
 
 /** An outbox as its pool sees it. */
 export interface PoolMember {

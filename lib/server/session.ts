@@ -48,10 +48,7 @@ export class Session {
   readonly #kept: MemoryBudget | undefined;
   readonly #overheadBytes: number;
 
-  constructor(
-    role: Role,
-    { graceMs, kept, frameOverheadBytes = limits.frameOverheadBytes }: SessionOptions = {},
-  ) {
+  constructor(role: Role, { graceMs, kept, frameOverheadBytes = limits.frameOverheadBytes }: SessionOptions = {}) {
     this.role = role;
     this.graceMs = graceMs;
     this.#kept = kept;

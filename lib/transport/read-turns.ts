@@ -48,6 +48,8 @@ export class Inflow {
   readonly #pieces: (() => void)[] = [];
   #sliceBytes = SLICE_BYTES;
   #isPaused = false;
+  #isBusy = false;
+  #isFirstOfSlice = false;
   readonly #onReadable = () => this.#wake(true);
   #mayRead = false;
 
@@ -61,6 +63,11 @@ export class Inflow {
 
   /** Handles a piece when it is its turn: now, if nothing waits. */
   offer(piece: () => void): void {
+    // The first of a slice is handled before the rest of it is parsed: it may say how large the next ones may be.
+    if (this.#isFirstOfSlice) {
+      this.#isFirstOfSlice = false;
+      return piece();
+    }
     this.#pieces.push(piece);
     this.#wake(false);
   }
@@ -89,28 +96,34 @@ export class Inflow {
     this.#stream.resume();
   }
 
-  /** Handles one piece; whether there may be more. Called by the lane only. */
-  step(): boolean {
-    if (this.#pieces.length === 0 && this.#mayRead) this.#readSlice();
-    this.#pieces.shift()?.();
-    return this.hasMore;
-  }
-
-  get hasMore(): boolean {
-    return !this.#isPaused && (this.#pieces.length > 0 || this.#mayRead);
+  /** Handles one piece. Called by the lane only, which it is in no more. */
+  step(): void {
+    const lane = this.#lane;
+    this.#isBusy = true;
+    try {
+      if (this.#pieces.length > 0) this.#pieces.shift()?.();
+      else if (this.#mayRead) this.#readSlice();
+    } finally {
+      this.#isBusy = false;
+      if (lane === this.#lane) this.#wake(false);
+      else afterPromises(() => this.#wake(false));
+    }
   }
 
   #readSlice(): void {
     const { readableLength } = this.#stream;
+    this.#isFirstOfSlice = true;
     // Without a number it reads all there is, or notices the end.
     this.#stream.read(readableLength > this.#sliceBytes ? this.#sliceBytes : undefined);
+    this.#isFirstOfSlice = false;
     this.#mayRead = this.#stream.readableLength > 0;
-    this.#sliceBytes = this.#pieces.length > 1 ? SLICE_BYTES : Math.min(this.#sliceBytes * 2, MAX_SLICE_BYTES);
+    this.#sliceBytes = this.#pieces.length > 0 ? SLICE_BYTES : Math.min(this.#sliceBytes * 2, MAX_SLICE_BYTES);
   }
 
   #wake(mayRead: boolean): void {
     this.#mayRead ||= mayRead;
-    if (this.hasMore) this.#lane.add(this);
+    if (this.#isBusy || this.#isPaused) return;
+    if (this.#pieces.length > 0 || this.#mayRead) this.#lane.add(this);
   }
 }
 
@@ -146,12 +159,11 @@ class Lane {
     try {
       if (inflow) {
         this.#ready.delete(inflow);
-        if (inflow.step()) this.#ready.add(inflow);
+        inflow.step();
       }
     } finally {
       if (this.#ready.size === 0) this.#isStepping = false;
-      // Behind everything that the piece has set going (invariant 1): ticks run when no microtask is left.
-      else queueMicrotask(() => process.nextTick(() => this.#step()));
+      else afterPromises(() => this.#step());
     }
   }
 
@@ -160,4 +172,9 @@ class Lane {
     // No tick is on its way here, since ticks come before the next turn: it stopped because its time was used up.
     if (this.#isStepping) this.#step();
   }
+}
+
+/** Calls behind everything that was set going in this one (invariant 1): ticks run when no microtask is left. */
+function afterPromises(call: () => void): void {
+  queueMicrotask(() => process.nextTick(call));
 }

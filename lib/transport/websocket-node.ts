@@ -48,8 +48,8 @@ export function webSocketTransport(
       socket.on("pong", (sign: Buffer) => {
         if (sign.length === 4 && handlers.pong) deliver(() => handlers.pong?.(sign.readUInt32BE()));
       });
-      // `close` follows every error, with its code.
-      socket.on("error", () => undefined);
+      // `close` follows every error, with its code; until then what comes is thrown away, which needs reading.
+      socket.on("error", () => inflow?.resume());
       socket.once("close", (code: number, reason: Buffer) => {
         inflow?.resume();
         deliver(() => handlers.closed(code, reason.toString()));

@@ -68,8 +68,6 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
       { eventsCanStall: false },
     );
     this.#outbox.join(parts.shared.outboxes.codex);
-    // It has shown a token that lets it act.
-    transport.prefer?.();
     this.#liveness = new Liveness({
       clock,
       pingMs: limits.pingMs,
@@ -83,6 +81,8 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
       closed: () => this.#finish(),
       pong: (sign) => this.#liveness.ponged(sign),
     });
+    // It has shown a token that lets it act.
+    transport.prefer?.();
   }
 
   readonly allocate: (bytes: number) => Buffer;

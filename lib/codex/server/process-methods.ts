@@ -58,9 +58,7 @@ export function processMethods(scope: ProcessScope): Methods {
       // Who reads on from there has what is before.
       feed.received(afterSeq);
       const wait = Math.min(waitMs, parts.limits.readWaitMs);
-      await scope.whileConnected((signal) =>
-        waitForNews(feed.log, { afterSeq, waitMs: wait, signal }, parts.clock),
-      );
+      await scope.whileConnected((signal) => waitForNews(feed.log, { afterSeq, waitMs: wait, signal }, parts.clock));
       // A large reply must have left before the next one is made.
       await scope.drained();
       const { result, readSeq } = readReply(feed.log, afterSeq, maxBytes, parts.limits.unreadBytes);
