@@ -84,7 +84,7 @@ export const limits = {
   stallMs: 30_000,
   /** When the outboxes of its kind are full together for this long, a connection that holds more than its share is dropped. */
   crowdedMs: 2_000,
-  /** Time that all peers who may act get in one turn of the event loop; the rest of their frames waits for the next turn. */
+  /** Time that all peers that may act get in one turn of the event loop; the rest of their frames waits for the next turn. */
   turnMs: 8,
   /** The same for viewers and for peers that have not said hello. */
   viewTurnMs: 4,

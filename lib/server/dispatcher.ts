@@ -43,7 +43,7 @@ export class Dispatcher {
     this.#changes = changes;
   }
 
-  /** Nobody waits for answers any more. */
+  /** The connection is gone; its answers are not read. */
   get isOver(): boolean {
     return this.#over;
   }

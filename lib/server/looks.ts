@@ -1,10 +1,10 @@
 // What viewers ask that costs a walk through /proc: one look at a time for all of them, their connections in turn, and the
-// same look for all who asked before it began. So thousands of them cost the others no more than one.
+// same look for all requests that came before it began. So thousands of requests cost the others no more than one.
 import { ExecwireError } from "../errors.ts";
 
 /** A connection that asks. */
 export interface Asker {
-  /** It is gone: nobody reads the answer. */
+  /** It is gone; its answers are not read. */
   readonly isOver: boolean;
 }
 
@@ -71,7 +71,7 @@ function makeLook<T>(key: string, act: () => Promise<T>): Look {
   const result = new Promise<T>((resolve, reject) => {
     settle = { resolve, reject };
   });
-  // Those who asked may be gone.
+  // Its connections may be gone.
   result.catch(() => undefined);
   return {
     key,

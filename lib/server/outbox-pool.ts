@@ -13,7 +13,7 @@ export interface PoolMember {
   readonly bytes: number;
   /** There is memory again. */
   onMemory(): void;
-  /** Nothing was taken for too long. */
+  /** The peer has read nothing for too long. */
   onStalled(): void;
 }
 
@@ -65,7 +65,7 @@ export class OutboxPool {
     this.#bytes += bytes;
     if (bytes > 0) this.#beat ??= this.#arm();
     if (this.#bytes >= this.#options.bytes) this.#exhaustedSince ??= this.#options.clock.now();
-    // Only at three quarters: else each frame that leaves would wake everybody.
+    // Only at three quarters: else each frame that leaves would wake all.
     if (!this.isExhausted || this.#bytes > this.#options.bytes * 0.75) return;
     this.#exhaustedSince = undefined;
     for (const member of [...this.#members.keys()]) member.onMemory();

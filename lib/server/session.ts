@@ -136,7 +136,7 @@ export class Session {
     }
     if (!this.over) this.#outcomes.set(id, undefined);
     void act().then((frame) => {
-      // Of a session that is over nobody can ask again.
+      // A session that is over cannot be resumed, so the request cannot come again.
       if (!this.over) {
         this.#outcomes.set(id, frame);
         this.#charge(this.#costOf(frame));

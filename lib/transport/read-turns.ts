@@ -1,4 +1,4 @@
-// Reads the peers of a server in turns, so that a flood of small frames from one of them delays nobody else: Node alone
+// Reads the peers of a server in turns, so that a flood of small frames from one of them does not delay the others: Node alone
 // would handle up to 2 MiB of them in one turn of the event loop. Node only.
 //
 // Invariants
@@ -32,7 +32,7 @@ export class ReadTurns {
   }
 
   /**
-   * Reads `stream` in slices, each of which it emits as `data`; who listens to that parses it and offers what it finds. The
+   * Reads `stream` in slices, each of which it emits as `data`; a listener of that parses it and offers what it finds. The
    * peer is among the later ones until it is preferred.
    */
   open(stream: Readable): Inflow {
@@ -107,7 +107,8 @@ export class Inflow {
     } finally {
       this.#isBusy = false;
       if (lane === this.#lane) this.#wake(false);
-      else afterPromises(() => this.#wake(false));
+      // As the lane does it between two pieces.
+      else queueMicrotask(() => process.nextTick(() => this.#wake(false)));
     }
   }
 
@@ -137,6 +138,9 @@ class Lane {
   #end: number | undefined;
   /** A step is under way, on its way, or waits for the next turn. */
   #isStepping = false;
+  readonly #tick = () => this.#step();
+  /** Goes on behind everything that a piece has set going (invariant 1): ticks run when no microtask is left. */
+  readonly #goOn = () => process.nextTick(this.#tick);
 
   constructor(ms: number) {
     this.#ms = ms;
@@ -144,7 +148,7 @@ class Lane {
 
   add(inflow: Inflow): void {
     if (inflow.isInLine) return;
-    // Most of the time nobody else waits.
+    // Most of the time no other peer waits.
     if (!this.#isStepping && this.#hasTime()) return this.#do(inflow);
     inflow.isInLine = true;
     this.#line.push(inflow);
@@ -168,7 +172,7 @@ class Lane {
       inflow.step();
     } finally {
       if (this.#line.length === 0) this.#isStepping = false;
-      else afterPromises(() => this.#step());
+      else queueMicrotask(this.#goOn);
     }
   }
 
@@ -187,9 +191,4 @@ class Lane {
     // No tick is on its way here, since ticks come before the next turn: it stopped because its time was used up.
     if (this.#isStepping) this.#step();
   }
-}
-
-/** Calls behind everything that was set going in this one (invariant 1): ticks run when no microtask is left. */
-function afterPromises(call: () => void): void {
-  queueMicrotask(() => process.nextTick(call));
 }

@@ -1,5 +1,5 @@
 // Peers that ask without end, and read nothing or much too much: what they make the server hold stays small, what it owes
-// them comes when they read, and it goes on for everybody else.
+// them comes when they read, and it goes on for all others.
 import { afterEach, describe, expect, it, jest } from "@jest/globals";
 import { WebSocket } from "ws";
 import { Requests } from "../../lib/codex/server/requests.ts";

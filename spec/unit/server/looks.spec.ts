@@ -1,4 +1,4 @@
-// Looks of viewers: one at a time, connections in turn, one look for all who asked before it began.
+// Looks of viewers: one at a time, connections in turn, one look for all requests before it.
 import { describe, expect, it } from "@jest/globals";
 import { Looks } from "../../../lib/server/looks.ts";
 import { PendingCalls } from "../../../lib/server/pending-calls.ts";
@@ -27,7 +27,7 @@ function make() {
 }
 
 describe("looks of viewers", () => {
-  it("are one for all who ask for the same before it begins, and another one for who asks later", async () => {
+  it("are shared by all requests for the same before they begin, and done again for later ones", async () => {
     const { ask, begun, finish } = make();
     const viewers = Array.from({ length: 50 }, () => ({ isOver: false }));
     const first = ask(viewers[0] as { isOver: boolean }, "a");

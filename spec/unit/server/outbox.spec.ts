@@ -175,7 +175,7 @@ describe("the memory that outboxes share", () => {
     expect(other.told).toEqual(["pause", "resume", "room"]);
   });
 
-  it("makes nobody read, and nothing for anybody, while it is used up", () => {
+  it("stops reading and answering while it is used up", () => {
     const { join } = share(400);
     const [greedy, other] = [join(), join()];
     let made = 0;
@@ -206,7 +206,7 @@ describe("the memory that outboxes share", () => {
     expect([stalled.told[0], slow.told, idle.told]).toEqual(["stalled", [], []]);
   });
 
-  it("drops nobody who only does not read events, where that holds a process back", () => {
+  it("drops no client that leaves only events unread, where that holds a process back", () => {
     const { join, clock } = share(400);
     const client = join({ eventsCanStall: false });
     client.push(10);
@@ -217,7 +217,7 @@ describe("the memory that outboxes share", () => {
     expect(client.told[0]).toBe("stalled");
   });
 
-  it("drops whoever has more than its share when it stays used up, however little by little it reads", () => {
+  it("drops a connection with more than its share when it stays used up, however little by little it reads", () => {
     const { join, clock } = share(400);
     const [greedy, modest] = [join(), join()];
     for (let count = 0; count < 13; count += 1) greedy.push(30);

@@ -126,7 +126,7 @@ describe("a session", () => {
     expect(kept.used).toBe(0);
   });
 
-  it("keeps no replies once it is over, for which nobody can come back", async () => {
+  it("keeps no replies once it is over and cannot be resumed", async () => {
     const kept = new MemoryBudget(1_000);
     const session = new Session("view", { kept });
     let settle: (frame: Uint8Array) => void = nothing;

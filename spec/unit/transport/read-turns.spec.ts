@@ -1,4 +1,4 @@
-// Peers are read in turns: in order, with time for others in between, those who may act first, and not at all while paused.
+// Peers are read in turns: in order, with time for others in between, those that may act first, and not at all while paused.
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "@jest/globals";
 import { type Inflow, ReadTurns } from "../../../lib/transport/read-turns.ts";
