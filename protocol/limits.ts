@@ -102,10 +102,38 @@ export const limits = {
   outboxBytes: 1024 * 1024,
   /** The same for everything, replies included: beyond it the peer does not read at all and the connection is closed. */
   outboxMaxBytes: 64 * 1024 * 1024,
+  /** Replies to one peer that the kernel has not taken, above which nothing more is read from it: it asks and does not read. */
+  outboxReplyBytes: 1024 * 1024,
+  /** What a queued frame costs beside its bytes (two writes, their callbacks, a header: measured 500 of heap, 1,000 of RSS). */
+  frameOverheadBytes: 1024,
+  /** All outboxes of connections that may act, together: 128 that are full, twice over. With more of them each may hold less. */
+  outboxesBytes: 256 * 1024 * 1024,
+  /** The same for all viewers: they cannot take what the others need, nor make the server grow by more than 64 MiB. */
+  viewOutboxesBytes: 24 * 1024 * 1024,
+  /** A peer that takes not one byte of what waits for it for this long is dropped. Any byte counts, so a slow line is not. */
+  stallMs: 30_000,
+  /** When the outboxes of its kind are full together for this long, a connection that holds more than its share is dropped. */
+  crowdedMs: 2_000,
+  /** Time that all peers that may act get in one turn of the event loop; the rest of their frames waits for the next turn. */
+  turnMs: 8,
+  /** The same for viewers and for peers that have not said hello. */
+  viewTurnMs: 4,
   /** What a lossless subscriber is sent ahead of its acknowledgement. Half of what a replica retains, so it never evicts unread events. */
   windowBytes: 512 * 1024,
   /** Requests of one session that are running or whose replies were not acknowledged. */
   requests: 4096,
+  /** Requests of one viewer that are running: a read that waits for each process, with room to spare. */
+  viewRequests: 1024,
+  /** What a running request costs beside its frame (promises, a timer, a listener: measured 2,000). */
+  requestOverheadBytes: 2048,
+  /** Running requests of all viewers that change nothing, frames and overhead. */
+  viewRequestsBytes: 16 * 1024 * 1024,
+  /** The same for the connections that may act. */
+  requestsBytes: 256 * 1024 * 1024,
+  /** Replies that one session keeps because they were not acknowledged; beyond it the client can ask for nothing more. */
+  sessionRepliesBytes: 16 * 1024 * 1024,
+  /** The same for all sessions together: eight clients that never acknowledge. */
+  repliesBytes: 128 * 1024 * 1024,
   /** Connections of one server that may control. */
   connections: 10_000,
   /** Connections of viewers. Beside those that control, so that they never take the place of one; each may hold a frame. */

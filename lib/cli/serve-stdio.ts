@@ -44,6 +44,9 @@ function watched(transport: Transport, onClosed: () => void): Transport {
       }),
     send: (bytes, sent) => transport.send(bytes, sent),
     limitFrames: (bytes) => transport.limitFrames?.(bytes),
+    pause: () => transport.pause?.(),
+    resume: () => transport.resume?.(),
+    unsentBytes: () => transport.unsentBytes?.() ?? 0,
     close: (code, reason) => transport.close(code, reason),
     terminate: () => transport.terminate(),
   };

@@ -36,7 +36,7 @@ export class ChangeFeed {
     for (const [key, process] of this.#latest) {
       if (!this.#outbox.hasRoom) return;
       this.#latest.delete(key);
-      this.#outbox.send(encode({ type: "change", process: fitInfo(process, this.#maxBytes) }));
+      this.#outbox.push(encode({ type: "change", process: fitInfo(process, this.#maxBytes) }));
     }
   }
 }

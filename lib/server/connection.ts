@@ -15,7 +15,7 @@ import {
 import type { Cancel } from "../clock.ts";
 import { ExecwireError } from "../errors.ts";
 import { CLOSE, type Transport } from "../transport/transport.ts";
-import { roleOf } from "./auth.ts";
+import { type Role, roleOf } from "./auth.ts";
 import { ChangeFeed } from "./change-feed.ts";
 import { Dispatcher } from "./dispatcher.ts";
 import { Outbox } from "./outbox.ts";
@@ -44,6 +44,9 @@ export class Connection implements ServedConnection {
   /** Of this peer, by what is known of it. */
   #maxFrameBytes: number;
   #unansweredPings = 0;
+  /** What was waiting to be taken when the last ping was due. */
+  #mark: string | undefined;
+  #pongIsWaiting = false;
   #over = false;
 
   constructor(parts: ServerParts, transport: Transport, token: string | undefined) {
@@ -51,13 +54,12 @@ export class Connection implements ServedConnection {
     this.#transport = transport;
     this.#token = token;
     const { limits, clock } = parts;
-    this.#outbox = new Outbox(
-      transport,
-      limits,
-      () => this.#pump(),
+    this.#outbox = new Outbox(transport, limits, {
+      onRoom: () => this.#pump(),
       // Who does not read would not read a goodbye either.
-      () => this.#drop(),
-    );
+      onOverflow: () => this.#drop(),
+      onStalled: () => this.close(CLOSE.tryLater, "what was sent is not read"),
+    });
     this.#changes = new ChangeFeed(this.#outbox, limits.frameBytes);
     this.#deadline = clock.after(limits.handshakeMs, () => this.close(CLOSE.timeout, "no hello in time"));
     this.#maxFrameBytes = Math.min(limits.helloBytes, limits.frameBytes);
@@ -116,11 +118,11 @@ export class Connection implements ServedConnection {
       case "hello":
         return this.close(CLOSE.protocol, "hello was said before");
       case "request":
-        return this.#dispatcher.request(message);
+        return this.#dispatcher.request(message, frame.length);
       case "ack":
         return this.#dispatcher.ack(message.channel, message.seq);
       case "ping":
-        return this.#say({ type: "pong" });
+        return this.#pong();
       case "pong":
         return;
     }
@@ -150,8 +152,10 @@ export class Connection implements ServedConnection {
       const role = roleOf(auth, token ?? this.#token);
       if (!role) throw new ExecwireError("UNAUTHORIZED", "the token is missing or wrong");
       this.#parts.seats.take(this, role);
-      const session = resume ? sessions.resume(resume, role) : sessions.add(new Session(role));
+      const session = resume ? sessions.resume(resume, role) : sessions.add(this.#newSession(role));
       this.#session = session;
+      this.#outbox.join(this.#parts.shared.outboxes[role]);
+      if (role === "control") this.#transport.prefer?.();
       this.#dispatcher = new Dispatcher(this.#parts, session, this.#outbox, this.#changes);
       sessions.attach(session, this);
       if (resume) metrics.resumes += 1;
@@ -176,6 +180,20 @@ export class Connection implements ServedConnection {
     }
   }
 
+  #newSession(role: Role): Session {
+    const { limits, shared } = this.#parts;
+    return new Session(role, { kept: shared.kept, frameOverheadBytes: limits.frameOverheadBytes });
+  }
+
+  /** One pong answers all pings that come while it waits to leave: a peer that only pings makes nothing grow. */
+  #pong(): void {
+    if (this.#pongIsWaiting) return;
+    this.#pongIsWaiting = true;
+    this.#outbox.push(encode({ type: "pong" }), () => {
+      this.#pongIsWaiting = false;
+    });
+  }
+
   #pump(): void {
     this.#changes.pump();
     this.#dispatcher?.pump();
@@ -188,6 +206,10 @@ export class Connection implements ServedConnection {
     this.#deadline = clock.after(
       limits.pingMs,
       () => {
+        // A peer that takes what is sent is there, also when its own frames are not being read.
+        const { mark } = this.#outbox;
+        if (mark !== undefined && mark !== this.#mark) this.#unansweredPings = 0;
+        this.#mark = mark;
         if (this.#unansweredPings >= 2) return this.#drop();
         this.#unansweredPings += 1;
         this.#say({ type: "ping" });
@@ -210,6 +232,7 @@ export class Connection implements ServedConnection {
     if (this.#over) return;
     this.#over = true;
     this.#deadline();
+    this.#outbox.end();
     this.#dispatcher?.end();
     if (this.#session) this.#parts.sessions.detach(this.#session, this);
     this.#parts.onOver(this);

@@ -15,6 +15,7 @@ import type { Channel } from "./channel.ts";
 import { type MethodContext, methods } from "./methods.ts";
 import type { Outbox } from "./outbox.ts";
 import type { ServerParts } from "./parts.ts";
+import { PendingCalls } from "./pending-calls.ts";
 import type { Session } from "./session.ts";
 import { Subscription } from "./subscription.ts";
 import { Turns } from "./turns.ts";
@@ -29,9 +30,10 @@ export class Dispatcher {
   readonly #subscriptions = new Map<number, { readonly channel: Channel; readonly subscription: Subscription }>();
   readonly #turns = new Turns();
   /** Aborted at the end: nobody waits for answers any more. */
-  readonly #gone = new AbortController();
-  /** Requests being performed that change nothing; the others are the session's. */
+  readonly #pending = new PendingCalls();
+  /** Requests being performed that change nothing, and what they are charged; the others are the session's. */
   #looking = 0;
+  #lookingBytes = 0;
   #over = false;
 
   constructor(parts: ServerParts, session: Session, outbox: Outbox, changes: ChangeFeed) {
@@ -46,72 +48,101 @@ export class Dispatcher {
     return this.#looking > 0 || this.#subscriptions.size > 0;
   }
 
-  /** Performs a request; its reply is sent when there is one. */
-  request(request: RequestMessage): void {
+  /** The connection is gone; its answers are not read. */
+  get isOver(): boolean {
+    return this.#over;
+  }
+
+  /** Performs a request that came in so many bytes; its reply is sent when there is one, and room for it. */
+  request(request: RequestMessage, bytes: number): void {
     const session = this.#session;
     session.forget(request.acked);
     const { id, method } = request;
+    if (session.role === "view" && isMethod(method) && !methods[method].view) {
+      // Before anything of it is looked at or kept.
+      return this.#refuse(id, new ExecwireError("FORBIDDEN", `a viewer may not call ${method}`));
+    }
     const { limits, metrics } = this.#parts;
-    const { requests } = limits;
     const once = isMethod(method) && methods[method].once;
     const isKnown = once && session.knows(id);
     if (isKnown) metrics.duplicates += 1;
     // One that is known is not one more.
-    if (once ? session.isFull(requests) && !isKnown : this.#looking >= requests) {
-      const message = `more than ${requests} requests of this session are running, or too much is unacknowledged`;
-      return this.#outbox.send(
-        encode({ type: "reply", id, error: { code: "LIMIT_EXCEEDED", message, data: { limit: "requests" } } }),
-      );
+    if (once ? session.isFull(limits) && !isKnown : !this.#mayLook()) {
+      const message = "too many requests of this session are running, or too much is unacknowledged";
+      return this.#refuse(id, new ExecwireError("LIMIT_EXCEEDED", message, { data: { limit: "requests" } }));
     }
     // Begun after the reply that announces them.
     const announced: Subscription[] = [];
-    const perform = () => this.#perform(request, announced);
     const begin = () => {
       for (const subscription of announced) subscription.start();
     };
-    if (once) return session.once(id, perform, begin);
-    this.#looking += 1;
-    void perform().then((frame) => {
-      this.#looking -= 1;
-      if (!this.#over) this.#outbox.send(frame);
-      begin();
+    if (once) return session.once(id, async () => (await this.#perform(request, announced))(), begin);
+    const cost = bytes + limits.requestOverheadBytes;
+    this.#hold(1, cost);
+    void this.#perform(request, announced).then((frame) => {
+      if (this.#over) return;
+      this.#outbox.answer(() => {
+        this.#hold(-1, -cost);
+        return frame();
+      }, begin);
     });
   }
 
-  /** The frame of the reply; never rejects: a refusal is a reply. */
-  async #perform({ id, method, params }: RequestMessage, announced: Subscription[]): Promise<Uint8Array> {
-    const session = this.#session;
+  #mayLook(): boolean {
+    const { limits, shared } = this.#parts;
+    const { role } = this.#session;
+    return this.#looking < (role === "view" ? limits.viewRequests : limits.requests) && !shared.running[role].over;
+  }
+
+  #hold(count: number, bytes: number): void {
+    this.#looking += count;
+    this.#lookingBytes += bytes;
+    this.#parts.shared.running[this.#session.role].add(bytes);
+  }
+
+  #refuse(id: number, error: ExecwireError): void {
+    this.#outbox.send(encode({ type: "reply", id, error: toWireError(error) }));
+  }
+
+  /** Makes the frame of the reply, later, for it may be large; neither rejects nor throws: a refusal is a reply. */
+  async #perform({ id, method, params }: RequestMessage, announced: Subscription[]): Promise<() => Uint8Array> {
+    const refusal = (error: unknown) => encode({ type: "reply", id, error: toWireError(error) });
     try {
-      if (session.over) throw new ExecwireError("CLOSED", "the session is over");
+      if (this.#session.over) throw new ExecwireError("CLOSED", "the session is over");
       if (!isMethod(method)) throw invalidParams({ field: "method", message: `${method} is not known to this server` });
       refuse(checkParams(method, params));
-      if (session.role === "view" && !methods[method].view) {
-        throw new ExecwireError("FORBIDDEN", `a viewer may not call ${method}`);
-      }
-      const reply: ReplyMessage = {
-        type: "reply",
-        id,
-        result: await call(method, params, this.#contextOf(announced)),
+      const result = await call(method, params, this.#contextOf(announced));
+      return () => {
+        try {
+          return this.#encode({ type: "reply", id, result });
+        } catch (error) {
+          return refusal(error);
+        }
       };
-      const frame = encode(reply);
-      if (frame.length <= this.#parts.limits.frameBytes) return frame;
-      const message = `the answer has ${frame.length} bytes, more than a frame may have; ask for less at a time`;
-      throw new ExecwireError("LIMIT_EXCEEDED", message, { data: { limit: "frameBytes" } });
     } catch (error) {
-      return encode({ type: "reply", id, error: toWireError(error) });
+      return () => refusal(error);
     }
+  }
+
+  #encode(reply: ReplyMessage): Uint8Array {
+    const frame = encode(reply);
+    if (frame.length <= this.#parts.limits.frameBytes) return frame;
+    const message = `the answer has ${frame.length} bytes, more than a frame may have; ask for less at a time`;
+    throw new ExecwireError("LIMIT_EXCEEDED", message, { data: { limit: "frameBytes" } });
   }
 
   #contextOf(announced: Subscription[]): MethodContext {
     const session = this.#session;
-    const { backend, channels, closeSession, limits, lists } = this.#parts;
+    const { backend, channels, closeSession, limits, lists, shared } = this.#parts;
     return {
       backend,
       channels,
       session,
       limits,
       lists,
-      signal: this.#gone.signal,
+      whileConnected: (call) => this.#pending.run(call),
+      look: (what, { incarnation }, call) =>
+        session.role === "view" ? shared.looks.ask(this, `${what} ${incarnation}`, call) : call(),
       subscribe: (channel, afterSeq, delivery, acked = afterSeq) => {
         this.#end(channel);
         if (delivery === "gap") session.release(channel);
@@ -160,7 +191,8 @@ export class Dispatcher {
   /** The connection is gone. */
   end(): void {
     this.#over = true;
-    this.#gone.abort(new ExecwireError("CONNECTION_LOST", "the connection of the request is gone"));
+    this.#hold(-this.#looking, -this.#lookingBytes);
+    this.#pending.end(new ExecwireError("CONNECTION_LOST", "the connection of the request is gone"));
     for (const { subscription } of this.#subscriptions.values()) subscription.end();
     this.#subscriptions.clear();
   }

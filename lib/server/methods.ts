@@ -27,8 +27,10 @@ export interface MethodContext {
   readonly limits: Pick<Limits, "frameBytes" | "listBytes" | "listPageBytes">;
   /** Where lists are made, one a turn. */
   readonly lists: FairQueue;
-  /** Aborted when the connection of the request is over. */
-  readonly signal: AbortSignal;
+  /** Makes a call that is aborted when the connection of the request is over. */
+  whileConnected<T>(call: (signal: AbortSignal) => Promise<T>): Promise<T>;
+  /** Makes a call that costs a walk through /proc: at once, or, for a viewer, in its turn and together with others. */
+  look<T>(what: string, process: Process, call: () => Promise<T>): Promise<T>;
   /** Replaces this connection's subscription of the channel; it sends nothing before the reply. */
   subscribe(channel: Channel, afterSeq: Seq, delivery: DeliveryMode, acked?: Seq): void;
   unsubscribe(channel: Channel): void;
@@ -52,18 +54,18 @@ interface Method<M extends MethodName> {
 
 /** Calls a method on the process of an address; `unknown` is the answer where there is no such process. */
 function on<M extends MethodName>(
-  act: (process: Process, params: Methods[M]["params"]) => Promise<Methods[M]["result"]>,
+  act: (process: Process, params: Methods[M]["params"], context: MethodContext) => Promise<Methods[M]["result"]>,
   unknown?: Methods[M]["result"],
 ): Handler<M> {
-  return async (params, { channels }) => {
+  return async (params, context) => {
     let process: Process;
     try {
-      ({ process } = await channels.at(params as unknown as ProcessAddress));
+      ({ process } = await context.channels.at(params as unknown as ProcessAddress));
     } catch (error) {
       if (unknown !== undefined && error instanceof ExecwireError && error.code === "PROCESS_UNKNOWN") return unknown;
       throw error;
     }
-    return act(process, params);
+    return act(process, params, context);
   };
 }
 
@@ -95,13 +97,19 @@ export const methods: { readonly [M in MethodName]: Method<M> } = {
   },
   "process/list": {
     ...look,
-    handle({ limit, after }, { backend, lists, session, signal, limits: { frameBytes, listBytes, listPageBytes } }) {
-      return lists.run(session, async () => {
-        signal.throwIfAborted();
+    handle({ limit, after }, { backend, lists, session, whileConnected, limits }) {
+      const { frameBytes, listBytes, listPageBytes } = limits;
+      const list = async () => {
         const processes = await backend.list();
         if (limit === undefined) return wholeList(processes, Math.min(listBytes, frameBytes));
         return pageOf(processes, { limit, after }, Math.min(listPageBytes, frameBytes));
-      });
+      };
+      return whileConnected((signal) =>
+        lists.run(session, async () => {
+          signal.throwIfAborted();
+          return list();
+        }),
+      );
     },
   },
   "process/subscribe": {
@@ -124,9 +132,9 @@ export const methods: { readonly [M in MethodName]: Method<M> } = {
   },
   "process/read": {
     ...look,
-    async handle({ processId, incarnation, afterSeq, maxBytes, waitMs }, { channels, signal }) {
+    async handle({ processId, incarnation, afterSeq, maxBytes, waitMs }, { channels, whileConnected }) {
       const { process } = await channels.at({ processId, incarnation });
-      return process.read(present({ afterSeq, maxBytes, waitMs, signal }));
+      return whileConnected((signal) => process.read(present({ afterSeq, maxBytes, waitMs, signal })));
     },
   },
   "process/write": {
@@ -159,11 +167,15 @@ export const methods: { readonly [M in MethodName]: Method<M> } = {
   },
   "process/holders": {
     ...look,
-    handle: on(async (process) => ({ holders: await process.holders() })),
+    handle: on(async (process, _params, { look }) => ({
+      holders: await look("holders", process, () => process.holders()),
+    })),
   },
   "process/activity": {
     ...look,
-    handle: on(async (process) => ({ activity: await process.activity() })),
+    handle: on(async (process, _params, { look }) => ({
+      activity: await look("activity", process, () => process.activity()),
+    })),
   },
   "changes/watch": {
     ...look,

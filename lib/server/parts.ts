@@ -9,6 +9,7 @@ import type { FairQueue } from "./fair-queue.ts";
 import type { Seats } from "./seats.ts";
 import type { Session, SessionConnection } from "./session.ts";
 import type { Sessions } from "./sessions.ts";
+import type { Shared } from "./shared.ts";
 
 /** A connection as its server sees it. */
 export interface ServedConnection extends SessionConnection {
@@ -29,6 +30,7 @@ export interface ServerParts {
   readonly limits: Limits;
   readonly metrics: ServerMetrics;
   readonly clock: Clock;
+  readonly shared: Shared;
   /** Ends a session with the processes it started. */
   closeSession(session: Session, graceMs: number | undefined): Promise<void>;
   /** A connection was closed for what its peer did. */

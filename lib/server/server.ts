@@ -17,6 +17,7 @@ import type { Backend } from "../process/backend.ts";
 import type { Process } from "../process/process.ts";
 import { serverMetrics } from "../telemetry/server-metrics.ts";
 import { Descriptors } from "../transport/descriptors.ts";
+import { ReadTurns } from "../transport/read-turns.ts";
 import { CLOSE, type Transport } from "../transport/transport.ts";
 import { type Listener, listenWebSocket } from "../transport/websocket-server.ts";
 import { type Auth, bearerToken, refuseStranger, roleOf } from "./auth.ts";
@@ -28,6 +29,7 @@ import type { ServedConnection, ServerParts } from "./parts.ts";
 import { Seats } from "./seats.ts";
 import type { Session } from "./session.ts";
 import { Sessions } from "./sessions.ts";
+import { shareWithin } from "./shared.ts";
 
 /** Where to listen: a TCP address (port 0: any free one), or the path of a unix socket. */
 export type ListenAddress = { readonly host: string; readonly port: number } | { readonly path: string };
@@ -101,6 +103,7 @@ export async function serve(backend: Backend, options: ServeOptions): Promise<Ex
       helloBytes,
       waiting: { max: descriptors.atMostAnEighth(waitingConnections), handshakeMs, descriptors },
       allowedOrigins,
+      turns: new ReadTurns(server.parts.limits),
     }));
   server.listener = listener;
   return server;
@@ -150,6 +153,7 @@ class Server implements ExecwireServer {
       limits: merged,
       metrics: serverMetrics(options.meter),
       clock,
+      shared: shareWithin(merged, clock),
       closeSession: async (session, graceMs) => {
         session.over = true;
         await this.#endOwned(session, graceMs);

@@ -1,13 +1,21 @@
 // What survives a lost connection: the processes it started, and the outcomes of its requests, so that a request sent
 // again after a reconnect is answered and not done again.
 import { randomBytes, randomUUID } from "node:crypto";
-import type { Seq } from "../../protocol/index.ts";
+import { type Limits, limits, type Seq } from "../../protocol/index.ts";
+import type { MemoryBudget } from "../log/memory-budget.ts";
 import type { Role } from "./auth.ts";
 import type { Channel } from "./channel.ts";
 import { HeldPosition } from "./held-position.ts";
 
-/** Replies kept for clients that never say they got them; beyond it such a client can ask for nothing more. */
-const MAX_OUTCOME_BYTES = 16 * 1024 * 1024;
+/** How a session differs from the server's others. */
+export interface SessionOptions {
+  /** From SIGTERM to SIGKILL at its end, where that is not the server's. */
+  readonly graceMs?: number;
+  /** What all sessions keep together. */
+  readonly kept?: MemoryBudget;
+  /** What a kept reply costs beside its bytes. */
+  readonly frameOverheadBytes?: number;
+}
 
 /** Where replies go at the moment. */
 export interface SessionConnection {
@@ -36,10 +44,15 @@ export class Session {
   /** Outcomes by request id; undefined while the request is running. */
   readonly #outcomes = new Map<number, Uint8Array | undefined>();
   #outcomeBytes = 0;
+  /** Shared with the other sessions, and what an outcome costs there beside its bytes. */
+  readonly #kept: MemoryBudget | undefined;
+  readonly #overheadBytes: number;
 
-  constructor(role: Role, graceMs?: number) {
+  constructor(role: Role, { graceMs, kept, frameOverheadBytes = limits.frameOverheadBytes }: SessionOptions = {}) {
     this.role = role;
     this.graceMs = graceMs;
+    this.#kept = kept;
+    this.#overheadBytes = frameOverheadBytes;
   }
 
   get connected(): boolean {
@@ -57,9 +70,9 @@ export class Session {
     return this.#outcomes.has(id);
   }
 
-  /** Whether one more request would be one too many. */
-  isFull(maxRequests: number): boolean {
-    return this.#outcomes.size >= maxRequests || this.#outcomeBytes > MAX_OUTCOME_BYTES;
+  /** Whether one more request would be one too many, for this session or for all together. */
+  isFull({ requests, sessionRepliesBytes }: Pick<Limits, "requests" | "sessionRepliesBytes">): boolean {
+    return this.#outcomes.size >= requests || this.#outcomeBytes > sessionRepliesBytes || this.#kept?.over === true;
   }
 
   /** The position of the session's lossless subscription of a channel; the client has read up to `acked`. */
@@ -85,6 +98,8 @@ export class Session {
   /** The session is over. */
   end(): void {
     this.over = true;
+    this.#charge(-this.#outcomeBytes);
+    this.#outcomes.clear();
     for (const channel of [...this.positions.keys()]) this.release(channel);
   }
 
@@ -108,7 +123,7 @@ export class Session {
       const outcome = this.#outcomes.get(id);
       if (!outcome) continue;
       this.#outcomes.delete(id);
-      this.#outcomeBytes -= outcome.length;
+      this.#charge(-this.#costOf(outcome));
     }
   }
 
@@ -125,12 +140,24 @@ export class Session {
       if (outcome) this.#connection?.send(outcome);
       return;
     }
-    this.#outcomes.set(id, undefined);
+    if (!this.over) this.#outcomes.set(id, undefined);
     void act().then((frame) => {
-      this.#outcomes.set(id, frame);
-      this.#outcomeBytes += frame.length;
+      // A session that is over cannot be resumed, so the request cannot come again.
+      if (!this.over) {
+        this.#outcomes.set(id, frame);
+        this.#charge(this.#costOf(frame));
+      }
       this.#connection?.send(frame);
       after();
     });
+  }
+
+  #costOf(frame: Uint8Array): number {
+    return frame.length + this.#overheadBytes;
+  }
+
+  #charge(bytes: number): void {
+    this.#outcomeBytes += bytes;
+    this.#kept?.add(bytes);
   }
 }

@@ -49,7 +49,7 @@ export class Subscription {
     // A viewer that has not read what came before waits for the exit no longer than anybody else.
     if (!exited || this.#over || this.#exitIsTold || this.#cursor.afterSeq >= exited.seq) return;
     this.#exitIsTold = true;
-    this.#outbox.send(encode({ type: "exit", channel: this.#channel.id, event: exited }));
+    this.#outbox.push(encode({ type: "exit", channel: this.#channel.id, event: exited }));
   }
 
   #sendEvents(log: LogView): void {
@@ -60,10 +60,10 @@ export class Subscription {
         return;
       }
       if (delivery.type === "gap") {
-        this.#outbox.send(encode({ type: "gap", channel: this.#channel.id, gap: delivery }));
+        this.#outbox.push(encode({ type: "gap", channel: this.#channel.id, gap: delivery }));
         continue;
       }
-      this.#outbox.send(this.#channel.frameOf(delivery));
+      this.#outbox.push(this.#channel.frameOf(delivery));
       if (delivery.type === "closed") this.end();
     }
   }
@@ -89,7 +89,7 @@ export class Subscription {
 
   #fail(): void {
     const error = toWireError(this.#channel.process.log.failure);
-    this.#outbox.send(encode({ type: "failed", channel: this.#channel.id, error }));
+    this.#outbox.push(encode({ type: "failed", channel: this.#channel.id, error }));
     this.end();
   }
 }

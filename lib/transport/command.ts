@@ -23,6 +23,8 @@ export function openCommand(command: readonly string[], frameBytes: number): Ope
           },
         }),
       send: (frame, sent) => transport.send(frame, sent),
+      pause: () => transport.pause?.(),
+      resume: () => transport.resume?.(),
       close: (code, reason) => transport.close(code, reason),
       terminate: () => transport.terminate(),
     };

@@ -39,14 +39,21 @@ class LineTransport extends StreamPair {
     for (let end = chunk.indexOf(NEWLINE); end >= 0 && !this.isClosed; end = chunk.indexOf(NEWLINE, start)) {
       this.#add(chunk.subarray(start, end));
       start = end + 1;
+      if (this.#isTooLong()) return;
       this.#deliver();
     }
     if (this.isClosed) return;
     this.#add(chunk.subarray(start));
-    if (this.#bytes <= this.#lineBytes) return;
+    this.#isTooLong();
+  }
+
+  /** Ends the connection if so. */
+  #isTooLong(): boolean {
+    if (this.#bytes <= this.#lineBytes) return false;
     this.#pieces = [];
     this.#bytes = 0;
     this.refuse(`a line of more than ${this.#lineBytes} bytes`);
+    return true;
   }
 
   /** The last line needs no newline. */
@@ -56,7 +63,7 @@ class LineTransport extends StreamPair {
 
   #deliver(): void {
     const line = this.#take();
-    if (!this.isClosed && line.some((byte) => byte > SPACE)) this.handlers?.frame(line);
+    if (!this.isClosed && line.some((byte) => byte > SPACE)) this.deliver(line);
   }
 
   #add(piece: Buffer): void {

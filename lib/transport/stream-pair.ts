@@ -1,13 +1,15 @@
 // What transports over a pair of byte streams have in common: how they begin and how they end. Node only.
 import type { Readable, Writable } from "node:stream";
+import { type Inflow, ReadTurns } from "./read-turns.ts";
 import { CLOSE, CLOSE_MS, type Transport, type TransportHandlers } from "./transport.ts";
 
 /** Frames over what is read from `input` and written to `output`; how they are told apart is for the subclass. */
 export abstract class StreamPair implements Transport {
   protected readonly input: Readable;
   protected readonly output: Writable;
-  protected handlers: TransportHandlers | undefined;
   protected isClosed = false;
+  #handlers: TransportHandlers | undefined;
+  #inflow: Inflow | undefined;
 
   constructor(input: Readable, output: Writable) {
     this.input = input;
@@ -15,8 +17,11 @@ export abstract class StreamPair implements Transport {
   }
 
   listen(handlers: TransportHandlers): void {
-    this.handlers = handlers;
-    this.input.on("data", (chunk: Buffer) => this.receive(chunk));
+    this.#handlers = handlers;
+    this.#inflow = new ReadTurns().open(this.input);
+    this.input.on("data", (chunk: Buffer) => {
+      if (!this.isClosed) this.receive(chunk);
+    });
     this.input.once("end", () => {
       this.inputEnded();
       this.end(1006, "the stream ended");
@@ -31,8 +36,21 @@ export abstract class StreamPair implements Transport {
     else this.write(frame, () => sent?.());
   }
 
+  pause(): void {
+    this.#inflow?.pause();
+  }
+
+  resume(): void {
+    this.#inflow?.resume();
+  }
+
+  unsentBytes(): number {
+    return this.output.writableLength;
+  }
+
   close(code: number, reason: string): void {
     if (this.isClosed) return;
+    this.#inflow?.resume();
     this.output.end(this.goodbye(code, reason), () => this.end(code, reason));
     setTimeout(() => this.terminate(), CLOSE_MS).unref();
   }
@@ -52,13 +70,18 @@ export abstract class StreamPair implements Transport {
     return Buffer.alloc(0);
   }
 
+  /** A frame is whole. */
+  protected deliver(frame: Uint8Array): void {
+    this.#inflow?.offer(() => this.#handlers?.frame(frame));
+  }
+
   /** Nothing more can be read, in order. */
   protected inputEnded(): void {}
 
   /** Refuses what is too large: what follows cannot be told apart from it. */
   protected refuse(reason: string): void {
     this.input.removeAllListeners("data");
-    this.input.resume();
+    this.#inflow?.discard();
     this.close(CLOSE.tooBig, reason);
   }
 
@@ -66,6 +89,8 @@ export abstract class StreamPair implements Transport {
     if (this.isClosed) return;
     this.isClosed = true;
     this.input.pause();
-    this.handlers?.closed(code, reason);
+    // Behind the frames that wait for their turn.
+    this.#inflow?.resume();
+    this.#inflow?.offer(() => this.#handlers?.closed(code, reason));
   }
 }

@@ -58,7 +58,7 @@ class StreamTransport extends StreamPair {
         continue;
       }
       if (this.#bytes < PREFIX_BYTES + length) return;
-      this.handlers?.frame(this.#take(PREFIX_BYTES + length).subarray(PREFIX_BYTES));
+      this.deliver(this.#take(PREFIX_BYTES + length).subarray(PREFIX_BYTES));
     }
   }
 

@@ -46,6 +46,13 @@ export interface Transport {
   limitFrames?(bytes: number): void;
   /** The peer has shown who it is: the connection is no longer one of those that wait to. Absent where none do. */
   admit?(): void;
+  /** Delivers no frames until `resume`; the peer's sending stops in its turn. Absent where nothing can be held back. */
+  pause?(): void;
+  resume?(): void;
+  /** Its frames are handled before those of peers that only look. Absent where no peers compete. */
+  prefer?(): void;
+  /** Bytes handed over that the kernel has not taken: it falls while the peer reads. Absent where it is not known. */
+  unsentBytes?(): number;
   /** Ends the connection in order: what was sent before is delivered first. */
   close(code: number, reason: string): void;
   /** Ends it at once. */

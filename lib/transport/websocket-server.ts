@@ -6,6 +6,7 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { WebSocketServer } from "ws";
 import { ExecwireError } from "../errors.ts";
+import type { ReadTurns } from "./read-turns.ts";
 import type { Transport } from "./transport.ts";
 import { boundPeer, receiverBounds } from "./untrusted-peer.ts";
 import { type WaitingBounds, WaitingSockets } from "./waiting-sockets.ts";
@@ -49,6 +50,8 @@ export interface WebSocketListenerOptions {
   readonly waiting: WaitingBounds;
   /** Origins of web pages that may connect; programs send none. Default: no page at all. */
   readonly allowedOrigins: readonly string[];
+  /** In which its peers are read. */
+  readonly turns: ReadTurns;
 }
 
 /** A listening socket. */
@@ -84,7 +87,7 @@ export async function listenWebSocket(options: WebSocketListenerOptions): Promis
     socket.setNoDelay(true);
     sockets.get(door as Door)?.handleUpgrade(request, socket, head, (webSocket) => {
       waiting.shaken(socket);
-      const transport = webSocketTransport(webSocket, socket, kind);
+      const transport = webSocketTransport(webSocket, socket, kind, options.turns);
       onTransport(boundPeer(transport, webSocket, socket, { helloBytes, onAdmitted: () => waiting.release(socket) }), {
         authorization,
       });
@@ -100,6 +103,7 @@ function socketServer(frameBytes: number, subprotocol: string): WebSocketServer 
     ...receiverBounds(frameBytes),
     perMessageDeflate: false,
     clientTracking: false,
+    autoPong: false,
     handleProtocols: (offered) => (offered.has(subprotocol) ? subprotocol : false),
   });
 }

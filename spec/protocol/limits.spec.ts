@@ -81,4 +81,22 @@ describe("the default limits", () => {
   it("let the largest argument fit the queue of the input, for who moves it there", () => {
     expect(limits.stdinQueueBytes).toBeGreaterThan(limits.argBytes);
   });
+
+  it("let all viewers together make a server hold less than 64 MiB, and leave far more to those that may act", () => {
+    expect(limits.viewOutboxesBytes + limits.viewRequestsBytes).toBeLessThan(48 * 1024 * 1024);
+    expect(limits.viewOutboxesBytes * 8).toBeLessThan(limits.outboxesBytes);
+  });
+
+  it("let a connection be filled by what it may have sent ahead, and ended long before it could fill what all share", () => {
+    expect(limits.windowBytes).toBeLessThan(limits.outboxBytes);
+    expect(limits.outboxReplyBytes).toBeLessThanOrEqual(limits.outboxMaxBytes / 8);
+    expect(limits.outboxMaxBytes * 4).toBeLessThanOrEqual(limits.outboxesBytes);
+    expect(limits.frameOverheadBytes * 64).toBeLessThan(limits.outboxReplyBytes);
+  });
+
+  it("drop an unread connection before its session or the pause of its processes ends", () => {
+    expect(limits.crowdedMs).toBeLessThan(limits.stallMs);
+    expect(limits.stallMs).toBeLessThan(limits.sessionTtlMs);
+    expect(limits.stallMs).toBeLessThan(limits.pauseLeaseMs);
+  });
 });

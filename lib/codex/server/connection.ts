@@ -4,10 +4,10 @@
 //  opened --initialize--> greeted --initialized--> ready --closed--> over
 //
 // What is no message is answered with id -1; nothing a client says costs it the connection.
-import { setMaxListeners } from "node:events";
 import type { Cancel } from "../../clock.ts";
 import { Outbox } from "../../server/outbox.ts";
 import type { ServedConnection, ServerParts } from "../../server/parts.ts";
+import { PendingCalls } from "../../server/pending-calls.ts";
 import { Turns } from "../../server/turns.ts";
 import { CLOSE, type Transport } from "../../transport/transport.ts";
 import { CODE, CodexError } from "../codex-error.ts";
@@ -42,6 +42,7 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
   readonly #recycle: (frame: Uint8Array) => void;
   readonly #turns = new Turns();
   readonly #gone = new AbortController();
+  readonly #pending = new PendingCalls();
   /** Who waits for room. */
   readonly #waiting: (() => void)[] = [];
   #session: CodexSession | undefined;
@@ -62,15 +63,19 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
     this.#info = info;
     this.allocate = (bytes) => frames.take(bytes);
     this.#recycle = (frame) => frames.give(frame);
-    // Each request that waits listens for the end.
-    setMaxListeners(0, this.#gone.signal);
     const { clock, limits } = parts;
     this.#outbox = new Outbox(
       transport,
-      { outboxBytes: limits.outboxBytes, outboxMaxBytes: MAX_REPLY_BYTES },
-      () => this.#pump(),
-      () => this.#drop(),
+      { ...limits, outboxMaxBytes: MAX_REPLY_BYTES },
+      {
+        onRoom: () => this.#pump(),
+        onOverflow: () => this.#drop(),
+        onStalled: () => this.close(CLOSE.tryLater, "what was sent is not read"),
+      },
+      // Its clients hold processes back by not reading what those print.
+      { eventsCanStall: false },
     );
+    this.#outbox.join(parts.shared.outboxes.codex);
     this.#liveness = new Liveness({
       clock,
       pingMs: limits.pingMs,
@@ -90,12 +95,16 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
       },
       pong: (sign) => this.#liveness.ponged(sign),
     });
+    // It has shown a token that lets it act.
+    transport.prefer?.();
   }
 
   readonly allocate: (bytes: number) => Buffer;
-  readonly notify = (method: string, params: unknown): void => this.send(encodeCall(method, params));
+  readonly notify = (method: string, params: unknown): void => {
+    if (!this.#isOver) this.#outbox.push(encodeCall(method, params));
+  };
   readonly drained = (): Promise<void> => {
-    if (this.hasRoom || this.#isOver) return Promise.resolve();
+    if ((this.hasRoom && this.#waiting.length === 0) || this.#isOver) return Promise.resolve();
     return new Promise((resolve) => this.#waiting.push(resolve));
   };
   readonly filesSettled = (): Promise<unknown> => this.#requests.filesSettled;
@@ -103,6 +112,10 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
   get session(): CodexSession {
     if (!this.#session) throw new CodexError(CODE.refused, "client must call initialize before using exec methods");
     return this.#session;
+  }
+
+  whileConnected<T>(call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    return this.#pending.run(call);
   }
 
   get signal(): AbortSignal {
@@ -123,7 +136,7 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
 
   push(sender: Sender, frame: Uint8Array): void {
     if (this.#isOver) return;
-    this.#outbox.send(frame, this.#recycle);
+    this.#outbox.push(frame, this.#recycle);
     this.#liveness.sent(sender, frame.length);
   }
 
@@ -234,12 +247,19 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
   }
 
   #pump(): void {
-    for (const wake of this.#waiting.splice(0)) wake();
+    this.#wake();
     this.#turns.take(
       this.#processes,
       ({ feed }) => feed.pump(),
       () => this.hasRoom,
     );
+  }
+
+  /** One after the other: each may make a large reply, after which there is no room. */
+  #wake(): void {
+    if (!this.hasRoom || this.#waiting.length === 0) return;
+    this.#waiting.shift()?.();
+    setImmediate(() => this.#wake());
   }
 
   #renew(): void {
@@ -256,7 +276,10 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
     this.#isOver = true;
     this.#liveness.end();
     this.#wait?.();
-    this.#gone.abort(new CodexError(CODE.failed, "the connection of the request is gone"));
+    this.#outbox.end();
+    const reason = new CodexError(CODE.failed, "the connection of the request is gone");
+    this.#gone.abort(reason);
+    this.#pending.end(reason);
     for (const wake of this.#waiting.splice(0)) wake();
     if (this.#session) this.parts.sessions.detach(this.#session, this);
     this.parts.onOver(this);

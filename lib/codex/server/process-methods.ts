@@ -20,6 +20,8 @@ export interface ProcessScope extends MethodScope {
   readonly session: CodexSession;
   /** The login shell of this host. */
   readonly shell: string;
+  /** Makes a call that is aborted when the connection is over. */
+  whileConnected<T>(call: (signal: AbortSignal) => Promise<T>): Promise<T>;
   /** Resolves when the file operations that were asked for before are over: a start may depend on them. */
   readonly filesSettled: () => Promise<unknown>;
 }
@@ -56,7 +58,7 @@ export function processMethods(scope: ProcessScope): Methods {
       // Who reads on from there has what is before.
       feed.received(afterSeq);
       const wait = Math.min(waitMs, parts.limits.readWaitMs);
-      await waitForNews(feed.log, { afterSeq, waitMs: wait, signal: scope.signal }, parts.clock);
+      await scope.whileConnected((signal) => waitForNews(feed.log, { afterSeq, waitMs: wait, signal }, parts.clock));
       // A large reply must have left before the next one is made.
       await scope.drained();
       const { result, readSeq } = readReply(feed.log, afterSeq, maxBytes, parts.limits.unreadBytes);

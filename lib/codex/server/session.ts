@@ -31,7 +31,7 @@ export class CodexSession extends Session {
   #attachment: Attachment | undefined;
 
   constructor() {
-    super("control", 0);
+    super("control", { graceMs: 0 });
   }
 
   override get ownsNothing(): boolean {

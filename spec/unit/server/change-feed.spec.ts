@@ -8,7 +8,7 @@ function make() {
   const sent: string[] = [];
   const outbox = {
     hasRoom: true,
-    send(frame: Uint8Array) {
+    push(frame: Uint8Array) {
       const { process } = decode(frame) as { process: ProcessInfo };
       sent.push(`${process.incarnation} ${process.state}`);
     },

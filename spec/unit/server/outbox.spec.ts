@@ -1,41 +1,51 @@
-// Bytes in flight: a full outbox says so, and calls again only when half of it is out.
+// What is in flight on a connection: a full outbox says so and calls again at half, answers wait for room, a peer that asks
+// and does not read is not read, and connections share their memory.
 import { describe, expect, it } from "@jest/globals";
 import { Outbox } from "../../../lib/server/outbox.ts";
+import { OutboxPool } from "../../../lib/server/outbox-pool.ts";
 import type { Transport } from "../../../lib/transport/transport.ts";
+import { FakeClock } from "../../support/fake-clock.ts";
+
+const LIMITS = { outboxBytes: 100, outboxReplyBytes: 60, outboxMaxBytes: 300, frameOverheadBytes: 0 };
 
 /** A transport whose frames leave when the spec says so. */
-function make(limits = { outboxBytes: 100, outboxMaxBytes: 300 }) {
+function make(limits: Partial<typeof LIMITS> = {}, options: { eventsCanStall?: boolean } = {}) {
   const unsent: (() => void)[] = [];
   const told: string[] = [];
+  const line = { unsentBytes: 0 };
   const transport: Transport = {
     listen: () => undefined,
     send: (_frame, sent) => unsent.push(sent as () => void),
     close: () => undefined,
     terminate: () => undefined,
+    pause: () => told.push("pause"),
+    resume: () => told.push("resume"),
+    unsentBytes: () => line.unsentBytes,
   };
-  const outbox = new Outbox(
-    transport,
-    limits,
-    () => told.push("room"),
-    () => told.push("overflow"),
-  );
-  const send = (bytes: number) => outbox.send(new Uint8Array(bytes));
-  return { outbox, send, unsent, told, sent: () => unsent.shift()?.() };
+  const owner = {
+    onRoom: () => told.push("room"),
+    onOverflow: () => told.push("overflow"),
+    onStalled: () => told.push("stalled"),
+  };
+  const outbox = new Outbox(transport, { ...LIMITS, ...limits }, owner, options);
+  const push = (bytes: number) => outbox.push(new Uint8Array(bytes));
+  const reply = (bytes: number) => outbox.send(new Uint8Array(bytes));
+  return { outbox, push, reply, unsent, told, line, sent: () => unsent.shift()?.() };
 }
 
 describe("an outbox", () => {
   it("has room below its bound", () => {
-    const { outbox, send } = make();
+    const { outbox, push } = make();
     expect(outbox.hasRoom).toBe(true);
-    send(99);
+    push(99);
     expect(outbox.hasRoom).toBe(true);
-    send(1);
+    push(1);
     expect(outbox.hasRoom).toBe(false);
   });
 
   it("has room again when half of it is out, and tells so once", () => {
-    const { outbox, send, sent, told } = make();
-    for (let count = 0; count < 5; count += 1) send(20);
+    const { outbox, push, sent, told } = make();
+    for (let count = 0; count < 5; count += 1) push(20);
     sent();
     sent();
     expect([outbox.hasRoom, told]).toEqual([false, []]);
@@ -47,25 +57,187 @@ describe("an outbox", () => {
   });
 
   it("says nothing of room that never was short", () => {
-    const { send, sent, told } = make();
-    send(99);
+    const { push, sent, told } = make();
+    push(99);
     sent();
     expect(told).toEqual([]);
   });
 
   it("takes a frame larger than itself, and then has no room until it is out", () => {
-    const { outbox, send, sent } = make();
-    send(250);
+    const { outbox, push, sent } = make();
+    push(250);
     expect(outbox.hasRoom).toBe(false);
     sent();
     expect(outbox.hasRoom).toBe(true);
   });
 
-  it("tells when replies pile up beyond every bound", () => {
-    const { send, told } = make();
-    send(300);
+  it("tells when frames pile up beyond every bound", () => {
+    const { push, told } = make();
+    push(300);
     expect(told).toEqual([]);
-    send(1);
+    push(1);
     expect(told).toEqual(["overflow"]);
+  });
+
+  it("charges what a frame costs beside its bytes", () => {
+    const { outbox, push } = make({ frameOverheadBytes: 40 });
+    push(1);
+    push(1);
+    expect([outbox.hasRoom, outbox.bytes]).toEqual([true, 82]);
+    push(1);
+    expect(outbox.hasRoom).toBe(false);
+  });
+
+  it("reads nothing from a peer while replies to it fill their bound, and goes on at half", () => {
+    const { reply, sent, told } = make();
+    for (let count = 0; count < 3; count += 1) reply(20);
+    expect(told).toEqual(["pause"]);
+    sent();
+    expect(told).toEqual(["pause"]);
+    sent();
+    expect(told).toEqual(["pause", "resume"]);
+  });
+
+  it("reads on while only events wait: a client interrupts what floods it", () => {
+    const { push, told } = make();
+    push(200);
+    expect(told).toEqual([]);
+  });
+
+  it("makes answers one after the other, each when there is room for it", () => {
+    const { outbox, unsent, sent } = make();
+    const made: number[] = [];
+    for (const id of [1, 2, 3, 4]) {
+      outbox.answer(
+        () => {
+          made.push(id);
+          return new Uint8Array(60);
+        },
+        () => made.push(-id),
+      );
+    }
+    expect(made).toEqual([1, -1]);
+    sent();
+    expect(made).toEqual([1, -1, 2, -2]);
+    sent();
+    sent();
+    expect([made, unsent.length]).toEqual([[1, -1, 2, -2, 3, -3, 4, -4], 1]);
+  });
+
+  it("makes no answer any more once the connection is over", () => {
+    const { outbox, sent } = make();
+    const made: number[] = [];
+    for (const id of [1, 2]) {
+      outbox.answer(
+        () => {
+          made.push(id);
+          return new Uint8Array(60);
+        },
+        () => undefined,
+      );
+    }
+    outbox.end();
+    sent();
+    expect(made).toEqual([1]);
+  });
+});
+
+describe("the memory that outboxes share", () => {
+  function share(bytes: number) {
+    const clock = new FakeClock();
+    const pool = new OutboxPool({ clock, bytes, stallMs: 4_000, crowdedMs: 1_000 });
+    const join = (options: { eventsCanStall?: boolean } = {}) => {
+      const member = make({ outboxMaxBytes: 1_000 }, options);
+      member.outbox.join(pool);
+      return member;
+    };
+    return { clock, pool, join };
+  }
+
+  it("divides among them", () => {
+    const { join } = share(400);
+    const members = [1, 2, 3, 4].map(() => join());
+    members[0]?.push(49);
+    expect(members[0]?.outbox.hasRoom).toBe(true);
+    members[0]?.push(1);
+    expect([members[0]?.outbox.hasRoom, members[1]?.outbox.hasRoom]).toEqual([false, true]);
+  });
+
+  it("is given back by a connection that is over, and the others go on", () => {
+    const { join, pool } = share(400);
+    const [greedy, other] = [join(), join()];
+    greedy.push(300);
+    other.reply(100);
+    expect([pool.isExhausted, other.outbox.hasRoom, other.told]).toEqual([true, false, ["pause"]]);
+    greedy.outbox.end();
+    expect([pool.isExhausted, other.told]).toEqual([false, ["pause"]]);
+    other.sent();
+    expect(other.told).toEqual(["pause", "resume", "room"]);
+  });
+
+  it("stops reading and answering while it is used up", () => {
+    const { join } = share(400);
+    const [greedy, other] = [join(), join()];
+    let made = 0;
+    greedy.push(390);
+    other.reply(10);
+    expect(other.told).toEqual(["pause"]);
+    other.outbox.answer(
+      () => {
+        made += 1;
+        return new Uint8Array(1);
+      },
+      () => undefined,
+    );
+    expect(made).toBe(0);
+    greedy.sent();
+    expect([made, other.told]).toEqual([1, ["pause", "resume", "room"]]);
+  });
+
+  it("drops a connection that takes not one byte for too long, and none that takes some", () => {
+    const { join, clock } = share(400);
+    const [stalled, slow, idle] = [join(), join(), join()];
+    stalled.push(10);
+    slow.push(10);
+    for (let second = 0; second < 10; second += 1) {
+      clock.advance(1_000);
+      slow.line.unsentBytes += 1;
+    }
+    expect([stalled.told[0], slow.told, idle.told]).toEqual(["stalled", [], []]);
+  });
+
+  it("drops no client that leaves only events unread, where that holds a process back", () => {
+    const { join, clock } = share(400);
+    const client = join({ eventsCanStall: false });
+    client.push(10);
+    clock.advance(60_000);
+    expect(client.told).toEqual([]);
+    client.reply(1);
+    clock.advance(60_000);
+    expect(client.told[0]).toBe("stalled");
+  });
+
+  it("drops a connection with more than its share when it stays used up, however little by little it reads", () => {
+    const { join, clock } = share(400);
+    const [greedy, modest] = [join(), join()];
+    for (let count = 0; count < 13; count += 1) greedy.push(30);
+    modest.push(10);
+    for (let step = 0; step < 20; step += 1) {
+      clock.advance(100);
+      greedy.line.unsentBytes += 1;
+      modest.line.unsentBytes += 1;
+    }
+    expect([greedy.told[0], modest.told]).toEqual(["stalled", []]);
+  });
+
+  it("costs no timer while nothing waits", () => {
+    const { join, clock } = share(400);
+    const { push, sent } = join();
+    expect(clock.armed).toBe(0);
+    push(1);
+    expect(clock.armed).toBe(1);
+    sent();
+    clock.advance(1_000);
+    expect(clock.armed).toBe(0);
   });
 });

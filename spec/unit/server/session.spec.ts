@@ -1,5 +1,6 @@
 // What survives a lost connection: a request is done once, and its outcome is kept until the client has it.
 import { describe, expect, it } from "@jest/globals";
+import { MemoryBudget } from "../../../lib/log/memory-budget.ts";
 import { ReplayLog } from "../../../lib/log/replay-log.ts";
 import type { Channel } from "../../../lib/server/channel.ts";
 import { Session, type SessionConnection } from "../../../lib/server/session.ts";
@@ -98,13 +99,50 @@ describe("a session", () => {
     for (const id of [1, 2]) session.once(id, async () => frame(id), nothing);
     session.once(3, () => new Promise<Uint8Array>(nothing), nothing);
     await nextTurn();
-    const holds = () => [1, 2, 3, 4].filter((max) => session.isFull(max)).length;
+    const isFull = (requests: number) => session.isFull({ requests, sessionRepliesBytes: 1_000_000 });
+    const holds = () => [1, 2, 3, 4].filter(isFull).length;
     expect(holds()).toBe(3);
     session.forget([1, 3, 99]);
     expect(holds()).toBe(2);
     session.forgetAllBut([]);
     expect(holds()).toBe(1);
-    expect([session.knows(3), session.knows(99), session.isFull(1)]).toEqual([true, false, true]);
+    expect([session.knows(3), session.knows(99), isFull(1)]).toEqual([true, false, true]);
+  });
+
+  it("keeps no more unacknowledged replies than its bound, nor than all sessions may together", async () => {
+    const kept = new MemoryBudget(3_000);
+    const [session, other] = [new Session("control", { kept }), new Session("control", { kept })];
+    const bounds = { requests: 100, sessionRepliesBytes: 2_500 };
+    session.once(1, async () => new Uint8Array(1_000), nothing);
+    await nextTurn();
+    expect([session.isFull(bounds), other.isFull(bounds)]).toEqual([false, false]);
+    other.once(1, async () => new Uint8Array(1_000), nothing);
+    await nextTurn();
+    // A reply costs more than its bytes.
+    expect([session.isFull(bounds), other.isFull(bounds)]).toEqual([true, true]);
+    session.forget([1]);
+    expect(other.isFull(bounds)).toBe(false);
+    other.end();
+    expect(kept.used).toBe(0);
+  });
+
+  it("keeps no replies once it is over and cannot be resumed", async () => {
+    const kept = new MemoryBudget(1_000);
+    const session = new Session("view", { kept });
+    let settle: (frame: Uint8Array) => void = nothing;
+    session.once(
+      1,
+      () =>
+        new Promise<Uint8Array>((resolve) => {
+          settle = resolve;
+        }),
+      nothing,
+    );
+    session.end();
+    settle(frame(1));
+    session.once(2, async () => frame(2), nothing);
+    await nextTurn();
+    expect([kept.used, session.knows(1), session.knows(2)]).toEqual([0, false, false]);
   });
 
   it("does what belongs after a reply after it", async () => {

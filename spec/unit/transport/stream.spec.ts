@@ -70,7 +70,7 @@ describe("a transport over streams", () => {
             input.write(bytes.subarray(at, at + size));
             at += size;
           }
-          await nextTurn();
+          while (!told.closed) await nextTurn();
           expect(told.frames).toEqual(frames.map((each) => Buffer.from(each).toString("hex")));
           expect(told.closed).toEqual({ code: 4404, reason: "ünknown" });
         },

@@ -1,0 +1,95 @@
+// Looks of viewers: one at a time, connections in turn, one look for all requests before it.
+import { describe, expect, it } from "@jest/globals";
+import { Looks } from "../../../lib/server/looks.ts";
+import { PendingCalls } from "../../../lib/server/pending-calls.ts";
+import { nextTurn } from "../../support/next-turn.ts";
+
+function make() {
+  const looks = new Looks();
+  const begun: string[] = [];
+  const open: (() => void)[] = [];
+  const ask = (asker: { isOver: boolean }, key: string) =>
+    looks.ask(
+      asker,
+      key,
+      () =>
+        new Promise<string>((resolve) => {
+          begun.push(key);
+          open.push(() => resolve(`${key} ${begun.length}`));
+        }),
+    );
+  const finish = async () => {
+    open.shift()?.();
+    await nextTurn();
+    await nextTurn();
+  };
+  return { ask, begun, finish };
+}
+
+describe("looks of viewers", () => {
+  it("are shared by all requests for the same before they begin, and done again for later ones", async () => {
+    const { ask, begun, finish } = make();
+    const viewers = Array.from({ length: 50 }, () => ({ isOver: false }));
+    const first = ask(viewers[0] as { isOver: boolean }, "a");
+    const later = viewers.flatMap((viewer) => Array.from({ length: 100 }, () => ask(viewer, "a")));
+    expect(begun).toEqual(["a"]);
+    await finish();
+    expect(await first).toBe("a 1");
+    await finish();
+    expect(new Set(await Promise.all(later))).toEqual(new Set(["a 2"]));
+    expect(begun).toEqual(["a", "a"]);
+  });
+
+  it("take connections in turn: one that asks for much does not keep another one waiting", async () => {
+    const { ask, begun, finish } = make();
+    const [greedy, modest] = [{ isOver: false }, { isOver: false }];
+    for (const key of ["a", "b", "c", "d"]) void ask(greedy, key);
+    void ask(modest, "z");
+    for (let count = 0; count < 5; count += 1) await finish();
+    expect(begun.indexOf("z")).toBeLessThanOrEqual(2);
+    expect(begun.toSorted()).toEqual(["a", "b", "c", "d", "z"]);
+  });
+
+  it("are not done for connections that are gone", async () => {
+    const { ask, begun, finish } = make();
+    const gone = { isOver: false };
+    void ask(gone, "a");
+    const cancelled = ask(gone, "b");
+    gone.isOver = true;
+    await finish();
+    await expect(cancelled).rejects.toMatchObject({ code: "CONNECTION_LOST" });
+    expect(begun).toEqual(["a"]);
+  });
+
+  it("go on after one that failed", async () => {
+    const looks = new Looks();
+    const viewer = { isOver: false };
+    const failed = looks.ask(viewer, "a", () => Promise.reject(new Error("no /proc")));
+    const next = looks.ask(viewer, "b", async () => "fine");
+    await expect(failed).rejects.toThrow("no /proc");
+    expect(await next).toBe("fine");
+  });
+});
+
+describe("calls that end with their connection", () => {
+  it("each have a signal of their own, which is aborted with the reason, also for those that come later", async () => {
+    const calls = new PendingCalls();
+    const signals: AbortSignal[] = [];
+    const wait = (signal: AbortSignal) => {
+      signals.push(signal);
+      return new Promise((_resolve, reject) => {
+        if (signal.aborted) reject(signal.reason);
+        signal.addEventListener("abort", () => reject(signal.reason));
+      });
+    };
+    const running = [calls.run(wait), calls.run(wait)];
+    calls.end(new Error("gone"));
+    const outcomes = await Promise.allSettled([...running, calls.run(wait)]);
+    expect(outcomes.map((outcome) => (outcome as PromiseRejectedResult).reason.message)).toEqual([
+      "gone",
+      "gone",
+      "gone",
+    ]);
+    expect(new Set(signals).size).toBe(3);
+  });
+});

@@ -1,0 +1,127 @@
+// Peers are read in turns: in order, with time for others in between, those that may act first, and not at all while paused.
+import { PassThrough } from "node:stream";
+import { describe, expect, it } from "@jest/globals";
+import { type Inflow, ReadTurns } from "../../../lib/transport/read-turns.ts";
+import { nextTurn } from "../../support/next-turn.ts";
+
+/** A peer that sends bytes, each of which is a piece; `handle` is what is done with one. */
+function peer(turns: ReadTurns, handle: (byte: number, inflow: Inflow) => void) {
+  const stream = new PassThrough({ highWaterMark: 1024 * 1024 });
+  const inflow = turns.open(stream);
+  stream.on("data", (chunk: Buffer) => {
+    for (const byte of chunk) inflow.offer(() => handle(byte, inflow));
+  });
+  return { stream, inflow };
+}
+
+/** Uses up time as a costly request does. */
+function work(ms: number): void {
+  const end = performance.now() + ms;
+  while (performance.now() < end);
+}
+
+describe("peers that are read in turns", () => {
+  it("get everything handled in its order", async () => {
+    const bytes = Buffer.from(Array.from({ length: 20_000 }, (_, index) => index % 251));
+    const got: number[] = [];
+    const { stream } = peer(new ReadTurns(), (byte) => got.push(byte));
+    stream.write(bytes);
+    while (got.length < bytes.length) await nextTurn();
+    expect(Buffer.from(got).equals(bytes)).toBe(true);
+  });
+
+  it("leave the event loop to others: a flood takes many turns of it", async () => {
+    const turns = new ReadTurns({ turnMs: 1, viewTurnMs: 1 });
+    let done = 0;
+    const { stream } = peer(turns, () => {
+      work(0.5);
+      done += 1;
+    });
+    stream.write(Buffer.alloc(100));
+    let passed = 0;
+    for (; done < 100; passed += 1) await nextTurn();
+    expect(passed).toBeGreaterThan(20);
+  });
+
+  it("share the time of a turn, however many they are", async () => {
+    const turns = new ReadTurns({ turnMs: 1, viewTurnMs: 1 });
+    let done = 0;
+    for (let count = 0; count < 100; count += 1) {
+      const { stream } = peer(turns, () => {
+        work(1);
+        done += 1;
+      });
+      stream.write("x");
+    }
+    await nextTurn();
+    await nextTurn();
+    expect(done).toBeLessThan(10);
+    while (done < 100) await nextTurn();
+  });
+
+  it("are served before others when they may act", async () => {
+    const turns = new ReadTurns({ turnMs: 1, viewTurnMs: 1 });
+    const order: string[] = [];
+    for (let count = 0; count < 50; count += 1) {
+      const { stream } = peer(turns, () => {
+        work(1);
+        order.push("viewer");
+      });
+      stream.write(Buffer.alloc(10));
+    }
+    const owner = peer(turns, () => order.push("owner"));
+    owner.inflow.prefer();
+    await nextTurn();
+    owner.stream.write("x");
+    while (!order.includes("owner")) await nextTurn();
+    expect(order.length).toBeLessThan(20);
+  });
+
+  it("are handled nothing more of while paused, not even what has arrived", async () => {
+    const got: number[] = [];
+    const { stream, inflow } = peer(new ReadTurns(), (byte, self) => {
+      got.push(byte);
+      if (byte === 2) self.pause();
+    });
+    stream.write(Buffer.from([1, 2, 3, 4]));
+    stream.write(Buffer.from([5]));
+    for (let count = 0; count < 5; count += 1) await nextTurn();
+    expect(got).toEqual([1, 2]);
+    inflow.resume();
+    while (got.length < 5) await nextTurn();
+    expect(got).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  it("have all promises of a piece settled before the next one: a handler that pauses a moment later is in time", async () => {
+    const got: number[] = [];
+    const { stream } = peer(new ReadTurns(), async (byte, self) => {
+      got.push(byte);
+      for (let count = 0; count < 10; count += 1) await undefined;
+      self.pause();
+    });
+    stream.write(Buffer.from([1, 2, 3]));
+    for (let count = 0; count < 5; count += 1) await nextTurn();
+    expect(got).toEqual([1]);
+  });
+
+  it("go on when a handler throws", async () => {
+    const got: number[] = [];
+    const caught: unknown[] = [];
+    const { stream } = peer(new ReadTurns(), (byte) => {
+      got.push(byte);
+    });
+    const turns = new ReadTurns();
+    const thrower = turns.open(new PassThrough());
+    try {
+      thrower.offer(() => {
+        throw new Error("a handler");
+      });
+    } catch (error) {
+      caught.push(error);
+    }
+    thrower.offer(() => got.push(9));
+    stream.write(Buffer.from([1]));
+    while (got.length < 2) await nextTurn();
+    expect([got.toSorted(), caught.length]).toEqual([[1, 9], 1]);
+  });
+});
