@@ -19,9 +19,12 @@ const LAST = 2 ** 48;
 /** With so many spawns on their way, a child that got no mark of its own is given one later. */
 const STORM = 3;
 const LATE_MS = 50;
-/** How soon it is looked for children of other parts of the program. A look takes a while, and the next one waits this many times as long. */
-const LOOK_MS = 2;
+/**
+ * It is looked for children of other parts of the program soon after a spawn, since they can be looked for only as long as they
+ * live. A look takes a while (0.1 ms), and the next one waits this many times as long, within a limit.
+ */
 const REST = 20;
+const MAX_REST_MS = 10;
 
 /** A child that is being spawned. */
 export interface Birth {
@@ -182,7 +185,9 @@ export class Marks {
     this.#assign(child, mark, true);
     if (this.#others === "none") return this.#tellGuard(child, mark);
     this.#unconfirmed.set(mark, before);
-    this.#look ??= setTimeout(() => this.#confirm(), Math.max(LOOK_MS, this.#restedAt - performance.now())).unref();
+    const restMs = this.#restedAt - performance.now();
+    if (restMs > 0) this.#look ??= setTimeout(() => this.#confirm(), restMs).unref();
+    else setImmediate(() => this.#confirm());
   }
 
   /** Looks which of the inherited marks a child of another part of the program may have got; from then on none can. */
@@ -203,7 +208,7 @@ export class Marks {
     for (const mark of this.#unconfirmed.keys()) this.#tellGuard(owners.get(mark)?.child as number, mark);
     this.#unconfirmed.clear();
     const now = performance.now();
-    this.#restedAt = now + REST * (now - began);
+    this.#restedAt = now + Math.min(MAX_REST_MS, REST * (now - began));
   }
 
   #mark(child: number, old: number): void {

@@ -106,7 +106,9 @@ describe("a transport over streams", () => {
       },
     });
     listen(left);
-    for (const bytes of [9, 10, FRAME_BYTES, FRAME_BYTES + 1]) left.send(new Uint8Array(bytes));
+    left.send(new Uint8Array(9));
+    await nextTurn();
+    for (const bytes of [10, FRAME_BYTES, FRAME_BYTES + 1]) left.send(new Uint8Array(bytes));
     await nextTurn();
     await nextTurn();
     expect(told).toEqual({ frames: [9, 10, FRAME_BYTES], code: 1009 });
