@@ -35,6 +35,7 @@ import { ExecwireError } from "../errors.ts";
 import { ReplayLog, type ReplayLogOptions } from "../log/replay-log.ts";
 import type { Child, ExitStatus, Facts, KillTarget, Leftover } from "../spawn/child.ts";
 import { discard } from "./discard.ts";
+import { HeldStreams } from "./held-streams.ts";
 import { answer, type Message, type Reply } from "./message.ts";
 import { OutputMerger } from "./output-merger.ts";
 import { PauseLease } from "./pause-lease.ts";
@@ -71,6 +72,7 @@ export class ProcessActor {
   readonly #merger: OutputMerger;
   readonly #termination: Termination;
   readonly #lease: PauseLease;
+  readonly #heldStreams: HeldStreams;
   /** Until it is released. */
   #child: Child | undefined;
   /** From then on. */
@@ -78,9 +80,6 @@ export class ProcessActor {
   #lastFacts: Facts | undefined;
   #stdin: StdinQueue | undefined;
   #openStreams = 0;
-  /** Streams that stay open when all that can be killed is gone are given up. */
-  #isClosing = false;
-  #givingUp: Cancel | undefined;
   #timeout: Cancel | undefined;
   #settleStart!: Reply<void>;
   #settleRelease!: () => void;
@@ -97,6 +96,7 @@ export class ProcessActor {
     this.#merger = new OutputMerger(this.log, mergeWindowOver, clock, limits);
     this.#termination = new Termination(clock, () => this.post({ type: "termination" }));
     this.#lease = new PauseLease(this.log, clock, limits.pauseLeaseMs, () => this.post({ type: "leaseOver" }));
+    this.#heldStreams = new HeldStreams(clock, limits.closeDeadlineMs, () => this.post({ type: "release" }));
     this.started = new Promise((resolve, reject) => {
       this.#settleStart = { resolve, reject };
     });
@@ -182,10 +182,9 @@ export class ProcessActor {
       case "leaseOver":
         return this.#lease.over();
       case "closing":
-        this.#isClosing = true;
+        this.#heldStreams.close();
         return this.#releaseIfOver();
       case "release":
-        this.#givingUp?.();
         this.#termination.cancel();
         if (this.#child) this.#released(this.#child.pid, this.#child.release());
         // The ends of the streams are messages that follow this one; an exit that is not known will not be.
@@ -201,7 +200,8 @@ export class ProcessActor {
   }
 
   #onSpawned(child: Child): void {
-    if (this.state !== "starting") return discard(child, (leftover) => this.#released(child.pid, leftover));
+    if (this.state !== "starting")
+      return discard(child, this.#surroundings.clock, (leftover) => this.#released(child.pid, leftover));
     this.#child = child;
     this.#openStreams = child.streams.length;
     const { limits, counts, clock } = this.#surroundings;
@@ -245,15 +245,13 @@ export class ProcessActor {
   #releaseIfOver(): void {
     const target = this.#target;
     if (!this.log.exited || !target || this.#termination.isPending(target)) return;
-    if (!this.log.closed) return this.#giveUpIfClosing();
-    this.#givingUp?.();
+    if (!this.log.closed) {
+      if (this.#heldStreams.isClosing || this.#termination.reachesTree) this.#heldStreams.wait();
+      return;
+    }
+    this.#heldStreams.cancel();
     this.#termination.cancel();
     if (this.#child) this.#release(this.#child);
-  }
-
-  #giveUpIfClosing(): void {
-    const { clock, limits } = this.#surroundings;
-    if (this.#isClosing) this.#givingUp ??= clock.after(limits.closeDeadlineMs, () => this.post({ type: "release" }));
   }
 
   /** What is kept of a closed process to be read is its log: its child takes several times as much memory as a small one. */
@@ -285,7 +283,7 @@ export class ProcessActor {
     // The end of the streams is no end of what works in the background: closed or not, it is reached the same way.
     if (this.#target && (running || (leftovers && (state === "exited" || state === "closed")))) {
       this.#termination.begin(this.#target, request);
-      if (state === "closed") this.#releaseIfOver();
+      if (!running) this.#releaseIfOver();
     }
     // Who is killed without a grace reads nothing any more.
     if (running && request.graceMs === 0) this.#stdin?.break();
@@ -301,6 +299,7 @@ export class ProcessActor {
   }
 
   #onPressure(full: boolean): void {
+    this.#heldStreams.pause(full);
     if (full) {
       this.#child?.pause();
       this.#lease.begin();

@@ -265,7 +265,7 @@ export class Supervisor implements Backend {
     const ended = this.#leftBehind.end(graceMs).catch(this.#onError);
     await Promise.all(actors.map((actor) => actor.released));
     await ended;
-    // What was added meanwhile has had its grace already.
+    // What was added meanwhile has had its grace already, and what is seen only now.
     await this.#leftBehind.end(0).catch(this.#onError);
     giveUp();
     this.#retention.clear();

@@ -39,6 +39,11 @@ export class Termination {
     return this.#reason;
   }
 
+  /** Whether everything that the child has started was to be ended. */
+  get reachesTree(): boolean {
+    return this.#scope === "tree";
+  }
+
   /** Asks the child to end, or kills it when there is no grace. */
   begin(target: KillTarget, { reason, graceMs, scope }: TerminationRequest): void {
     this.#reason ??= reason;

@@ -36,10 +36,10 @@ export interface LineLimit {
 
 /** What proves that a process belongs to a session whose leader's pid may have been reused. */
 export interface SessionProof {
-  /** A member that started before this tick (see `ProcessEntry`) did so while the number was reserved. */
+  /** A member that started up to this tick (see `ProcessEntry`) did so while the number was reserved. */
   readonly reservedUntil: number;
-  /** The mark of the leader (`Marks`), which members that were forked later have. */
-  readonly mark: number | undefined;
+  /** Marks that the leader had (`Marks`), one of which members have that were forked later. */
+  readonly marks: readonly number[];
 }
 
 /** Processes that can be signalled and looked for. */

@@ -5,12 +5,15 @@
  * A script for sh(1). It waits for the end of stdin. Then it reads lines of descriptor 3: `PID START MARK` records a process (and
  * the session it may lead) by its start time as /proc shows it, 0 if it was gone already, `-` if its number was its own until
  * then; and whoever has its mark (`Marks`), where there is one. `end` ends them. It kills who is recorded, and what descends from
- * them. START is `<` and a time for a process that had ended then: of its session what started before that or has its mark is
+ * them. START is `<` and a time for a process that had ended then: of its session what started up to that or has its mark is
  * killed, and its descendants; not the rest of what has its mark. A line that was cut off counts as none.
  */
 export const GUARD_SCRIPT = `# execwire: ends the processes of a supervisor that was killed
 trap '' HUP INT QUIT TERM
 while read -r nothing; do :; done
+# From here on the numbers in the table may be reused. In the unit of start times, hundredths of a second since boot.
+read -r now rest < /proc/uptime
+now=\${now%.*}\${now#*.}
 roots= marks= ended=
 while read -r pid start mark && [ "$pid" != end ]; do
   case $start in
@@ -38,11 +41,33 @@ look_for_mark() {
   case $mark in *[!0-9]*) mark= ;; esac
 }
 
+# Some containers show an uptime of their own, by which everything started in the future.
+look "$$" && [ "$start" -le "$now" ] || now=
+
+# Whether what was just looked at was there before the supervisor had ended, by its start time.
+was_there() { [ -z "$now" ] || [ "$start" -lt "$now" ]; }
+
+# Whether process $1 is recorded, or in a session that is.
+is_recorded() {
+  eval "recorded=\\\${root_$1-} leader=\\\${root_$session-}"
+  case $recorded in
+    '') ;;
+    -) was_there && return 0 ;;
+    *) [ "$start" = "$recorded" ] && return 0 ;;
+  esac
+  [ "$recorded$leader" ] || return 1
+  was_there && [ "$leader" ] && return 0
+  look_for_mark "$1"
+  eval "marked=\\\${mark_$mark-}"
+  [ "$marked" ]
+}
+
 # Whether process $1 is left in the session of a process that had ended.
 is_left() {
   eval "until=\\\${ended_$session-} left_mark=\\\${ended_mark_$session-}"
-  [ "$until" ] || return 1
-  [ "$start" -lt "$until" ] && return 0
+  # While anything is left of a session its number is given to no other process.
+  [ -z "$until" ] || [ -d "/proc/$session" ] && return 1
+  [ "$start" -le "$until" ] && return 0
   look_for_mark "$1"
   [ "$left_mark" ] && [ "$mark" = "$left_mark" ]
 }
@@ -74,8 +99,8 @@ while [ "$found" ] && [ "$round" -lt 20 ]; do
     [ -z "$known" ] && look "$pid" || continue
     mark=
     [ "$marks" ] && [ "$parent" = "$heir" ] && look_for_mark "$pid"
-    eval "reason=\\\${root_$pid-}\\\${root_$session-}\\\${member_$parent-}\\\${member_$session-}\\\${mark_$mark-}"
-    [ "$reason" ] || is_left "$pid" || continue
+    eval "reason=\\\${member_$parent-}\\\${member_$session-}\\\${mark_$mark-}"
+    [ "$reason" ] || is_recorded "$pid" || is_left "$pid" || continue
     eval "member_$pid=1"
     members="$members $pid" found=1
     kill -STOP "$pid"

@@ -31,7 +31,7 @@ export class GuardTable {
 
   /**
    * Records `pid`, which is to be ended only if it began at a given start time, where there is one, and what has its mark,
-   * where it has one. Of a process that has ended: what is in its session and started before that, or has its mark. Throws when
+   * where it has one. Of a process that has ended: what is in its session and started up to then, or has its mark. Throws when
    * it cannot be written.
    */
   record(pid: number, time?: number | { readonly endedAt: number }, mark?: number): void {

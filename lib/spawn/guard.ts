@@ -95,10 +95,10 @@ export class Guard {
   }
 
   /** Its pid may be reused from now on; only what is left of its session does not outlive us, by this proof. */
-  leave(pid: number, { reservedUntil, mark }: SessionProof): void {
+  leave(pid: number, { reservedUntil, marks }: SessionProof): void {
     if (!this.#guarded.has(pid)) return;
     this.#unsettled.delete(pid);
-    this.#try(() => this.#table?.record(pid, { endedAt: reservedUntil }, mark));
+    this.#try(() => this.#table?.record(pid, { endedAt: reservedUntil }, marks[0]));
   }
 
   /** Nothing of it is left, or is ours to end: its pid may be reused, and what it detached is on its own. */

@@ -64,7 +64,8 @@ export class Killer {
       if (reserved) outcomes.push(this.#sendToGroup(number));
       const rest = members.filter((entry) => !reserved || entry.group !== this.#pid);
       for (const entry of rest) outcomes.push(this.#sendTo(entry, number));
-      if (signal === "SIGKILL" && members.length > 1) outcomes.push(...this.#killNewcomers(scope, reserved, members));
+      if (signal === "SIGKILL" && (members.length > 1 || this.#proof))
+        outcomes.push(...this.#killNewcomers(scope, reserved, members));
     } else if (reserved) {
       outcomes.push(scope === "process" ? send(this.#pid, number) : this.#sendToGroup(number));
     } else if (scope === "group") {
@@ -77,10 +78,7 @@ export class Killer {
   /** Whether any process in scope is left, zombies aside. */
   hasSurvivors(scope: KillScope, reserved: boolean): boolean {
     if (process.platform !== "linux" || scope === "process") return false;
-    // Asked for each of a thousand ended processes at once: most sessions are empty.
-    const mayBeLeft = (entry: ProcessEntry) => this.#isInSession(entry, reserved) || this.#isRemembered(entry);
-    if (!reserved && !this.#table.entries.some(mayBeLeft)) return false;
-    return this.#members(scope, reserved).length > 0;
+    return (this.#proof && this.#isForking()) || this.#members(scope, reserved).length > 0;
   }
 
   /** The leader's pid may be reused from now on: until `release` its session is what is in it now. */
@@ -96,6 +94,12 @@ export class Killer {
     this.#proof = proof;
     // A tree kill that the child survived may have found what it detached on purpose.
     if (proof) this.#remembered.clear();
+  }
+
+  /** Something is left of the session though none of it was seen: a job was forking its successor, and ending itself. */
+  #isForking(): boolean {
+    const isSeen = this.#table.has(this.#pid) || this.#table.entries.some(({ session }) => session === this.#pid);
+    return !isSeen && this.#kin?.libc.isPidInUse(this.#pid) === true;
   }
 
   /** A child that has not yet made its group (node-pty answers before it has) is signalled alone. */
@@ -156,9 +160,12 @@ export class Killer {
   #isInSession(entry: ProcessEntry, reserved: boolean): boolean {
     if (entry.session !== this.#pid || !isAlive(entry)) return false;
     if (reserved || this.#isRemembered(entry)) return true;
-    if (!this.#proof) return false;
-    const { reservedUntil, mark } = this.#proof;
-    return entry.startTime < reservedUntil || (mark !== undefined && this.#kin?.marks.markOf(entry.pid) === mark);
+    // While anything is left of a session its number is given to no other process.
+    if (!this.#proof || this.#table.has(this.#pid)) return false;
+    const { reservedUntil, marks } = this.#proof;
+    // A number is not used up twice within a tick (10 ms), or start times would identify no process.
+    if (entry.startTime <= reservedUntil) return true;
+    return marks.includes(this.#kin?.marks.markOf(entry.pid) ?? Number.NaN);
   }
 
   #isRemembered({ pid, startTime }: ProcessEntry): boolean {

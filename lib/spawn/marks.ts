@@ -10,7 +10,7 @@ import { randomInt } from "node:crypto";
 import { foreignChildren, foreignReaps } from "./foreign-children.ts";
 import type { Guard } from "./guard.ts";
 import type { Libc, ResourceLimits } from "./libc.ts";
-import { firstChildren } from "./proc.ts";
+import { firstChildren, readProcess } from "./proc.ts";
 
 /** Marks have 13 digits or more, so that no real limit looks like one, and begin where two programs do not meet. */
 const FIRST = 2 ** 40;
@@ -26,12 +26,19 @@ const LATE_MS = 50;
 const REST = 20;
 const MAX_REST_MS = 10;
 
+/** What was known before a spawn, to be compared after it. */
+interface Before {
+  /** See `foreignReaps`. */
+  readonly reaps: number;
+  /** See `Libc.ticks`. */
+  readonly tick: number;
+}
+
 /** A child that is being spawned. */
 export interface Birth {
   readonly mark: number;
-  /** As they were before the spawn. */
-  readonly foreignReaps: number;
-  /** Another process may have inherited this mark. */
+  readonly before: Before;
+  /** Another spawn may have inherited this mark. */
   isShared?: boolean;
 }
 
@@ -46,17 +53,42 @@ interface Owner {
 /** Which children a program starts beside those of its spawners: none, or any. */
 export type OtherChildren = "none" | "any";
 
-// Whatever spawners there are in this program, its limit is one.
-const births = new Map<number, Birth>();
-const owners = new Map<number, Owner>();
-const markOf = new Map<number, number>();
-/** Marks that a child and others of our spawns may have had before, by child. */
-const earlierMarks = new Map<number, number[]>();
-let next = randomInt(FIRST, FIRST_BELOW);
-let lastInherited = 0;
-/** Our limits as they were, and the one there is now. */
-let own: ResourceLimits | undefined;
-let current = Number.NaN;
+/** All marks of this program: whatever spawners it has, its limit is one. */
+interface State {
+  readonly births: Map<number, Birth>;
+  readonly owners: Map<number, Owner>;
+  readonly markOf: Map<number, number>;
+  /** Marks that a child has had before, by child; others may have them as well. */
+  readonly past: Map<number, number[]>;
+  /** Those of them that only other spawns may have. */
+  readonly earlier: Map<number, number[]>;
+  /** Inherited marks that a child of another part of the program may have as well. */
+  readonly unconfirmed: Map<number, { readonly before: Before; readonly marks: Marks }>;
+  next: number;
+  lastInherited: number;
+  /** Our limits as they were. */
+  own: ResourceLimits | undefined;
+  /** Our limit as it is. */
+  current: number;
+}
+
+/** Two copies of this package in one program must not take each other's marks for limits; the number changes with `State`. */
+const KEY = Symbol.for("execwire.marks.1");
+const shared = globalThis as { [KEY]?: State };
+shared[KEY] ??= {
+  births: new Map(),
+  owners: new Map(),
+  markOf: new Map(),
+  past: new Map(),
+  earlier: new Map(),
+  unconfirmed: new Map(),
+  next: randomInt(FIRST, FIRST_BELOW),
+  lastInherited: 0,
+  own: undefined,
+  current: Number.NaN,
+};
+const state: State = shared[KEY];
+const { births, owners, markOf, past, earlier, unconfirmed } = state;
 
 /** Whether this is a child of one of our spawners whose pid was not given up. */
 export function isMarked(child: number): boolean {
@@ -70,21 +102,18 @@ export class Marks {
   readonly #isPossible: boolean;
   readonly #others: OtherChildren;
   readonly #guard: Guard | undefined;
-  /** Inherited marks that a child of another part of the program may have, with `foreignReaps` as it was before the spawn. */
-  readonly #unconfirmed = new Map<number, number>();
   #look: NodeJS.Timeout | undefined;
-  /** When the next look may be. */
   #restedAt = 0;
   /** Children that inherited the mark of another one, or none, with that. */
   readonly #late = new Map<number, number>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(libc: Libc, others: OtherChildren, guard?: Guard) {
-    own ??= libc.lockLimits(0) ?? { soft: 0, hard: 0 };
-    if (Number.isNaN(current)) current = own.soft;
+    state.own ??= libc.lockLimits(0) ?? { soft: 0, hard: 0 };
+    if (Number.isNaN(state.current)) state.current = state.own.soft;
     this.#libc = libc;
-    this.#own = own;
-    this.#isPossible = own.hard >= LAST;
+    this.#own = state.own;
+    this.#isPossible = this.#own.hard >= LAST;
     this.#others = others;
     this.#guard = guard;
     guard?.startAside((start) => this.aside(start));
@@ -92,8 +121,9 @@ export class Marks {
 
   /** A child is about to be spawned. */
   expect(): Birth {
-    const reaps = this.#others === "any" ? foreignReaps(this.#libc) : 0;
-    const birth = { mark: this.#issue(), foreignReaps: reaps };
+    const libc = this.#libc;
+    const before = this.#others === "any" ? { reaps: foreignReaps(libc), tick: libc.ticks() } : { reaps: 0, tick: 0 };
+    const birth = { mark: issue(), before };
     births.set(birth.mark, birth);
     // From here on no child inherits an earlier mark.
     this.#setOurs(birth.mark);
@@ -105,22 +135,22 @@ export class Marks {
     births.delete(birth.mark);
     if (births.size === 0) this.#setOurs(this.#own.soft);
     // Older ones are still on their way: they may get one that is of no child, but this one no more.
-    else if (current === birth.mark) this.#setOurs(this.#issue());
+    else if (state.current === birth.mark) this.#setOurs(issue());
     if (child === undefined) return;
-    const { soft = Number.NaN } = this.#libc.lockLimits(child) ?? {};
+    const soft = this.markOf(child) ?? this.#markUnseen(birth);
     if (soft === birth.mark && !birth.isShared) return this.#inherited(child, birth);
-    const isIssued = soft >= birth.mark && soft <= lastInherited;
+    const isIssued = soft >= birth.mark && soft <= state.lastInherited;
     // When it has none that we know any more, it may have been each of those.
     if (isIssued) {
       unshare(soft, "spawns");
-      noteEarlier(child, soft);
-    } else if (lastInherited > birth.mark) unshareSince(birth.mark);
+      this.#noteEarlier(child, soft, birth.before);
+    } else if (state.lastInherited > birth.mark) unshareSince(birth.mark);
     this.#mark(child, isIssued ? soft : this.#own.soft);
   }
 
   /** Calls `start`, which starts a child that is none of ours. */
   aside<T>(start: () => T): T {
-    const before = current;
+    const before = state.current;
     this.#setOurs(this.#own.soft);
     try {
       return start();
@@ -132,14 +162,15 @@ export class Marks {
   /** The child that this process descends from, or which it is; undefined where there is none, or none any more. */
   ownerOf(pid: number): number | undefined {
     if (owners.size === 0 || pid === process.pid) return undefined;
+    // Before its mark is read: it may get another one by this.
+    this.#confirm();
     const mark = this.markOf(pid) as number;
     const owner = owners.get(mark);
     if (!owner) return undefined;
-    owner.marks.#confirm();
     // Spawns come in the order of their marks, and an older one that is not known yet may have this mark.
     const [oldestBirth = Number.POSITIVE_INFINITY] = births.keys();
     if (owner.isInherited && oldestBirth < mark) return undefined;
-    return owners.get(mark)?.child;
+    return owner.child;
   }
 
   /**
@@ -147,44 +178,56 @@ export class Marks {
    * a descendant of any of those.
    */
   mayDescend(pid: number, child: number): boolean {
-    const earlier = earlierMarks.get(child) ?? [];
     // Asked of every process of the system.
-    if (earlier.length === 0 && births.size === 0) return false;
+    if (births.size === 0 && !earlier.has(child)) return false;
+    this.#confirm();
     const mark = this.markOf(pid) as number;
-    const owner = owners.get(mark);
-    if (owner) owner.marks.#confirm();
-    return owners.get(mark)?.child === child || earlier.includes(mark);
+    if (unconfirmed.has(mark)) return false;
+    return owners.get(mark)?.child === child || (earlier.get(child)?.includes(mark) ?? false);
   }
 
-  /** The mark of a process, whichever child it is of, also of one that was forgotten. */
+  /** The mark of a process, whichever child it is of, also of one that was forgotten; undefined where it may not be looked at. */
   markOf(pid: number): number | undefined {
     return this.#libc.lockLimits(pid)?.soft;
   }
 
-  /** The pid of a child is given up: from now on its descendants belong to no child. Returns the mark that they have. */
-  forget(child: number): number | undefined {
-    const mark = markOf.get(child) as number;
-    owners.delete(mark);
+  /** The pid of a child is given up: from now on its descendants belong to no child. Returns the marks that they may have. */
+  forget(child: number): readonly number[] {
+    const mark = markOf.get(child);
+    const marks = [this.#late.get(child), mark, ...(past.get(child) ?? [])];
+    if (mark !== undefined) owners.delete(mark);
+    if (mark !== undefined) unconfirmed.delete(mark);
     markOf.delete(child);
-    earlierMarks.delete(child);
-    this.#unconfirmed.delete(mark);
-    const isLate = this.#late.delete(child);
+    past.delete(child);
+    earlier.delete(child);
+    this.#late.delete(child);
     this.#guard?.unmark(child);
-    return isLate || !this.#isPossible ? undefined : mark;
+    return this.#isPossible ? (marks.filter((each) => each !== undefined && each !== this.#own.soft) as number[]) : [];
   }
 
   /** Gives another mark to a child and those that have its old one, which other processes may have as well. */
-  remark(child: number, old: number, others: Sharers): void {
+  remark(child: number, old: number, sharers: Sharers): void {
     owners.delete(old);
-    this.#unconfirmed.delete(old);
-    if (others === "spawns") noteEarlier(child, old);
+    const before = unconfirmed.get(old)?.before;
+    unconfirmed.delete(old);
+    if (sharers === "spawns") this.#noteEarlier(child, old, before);
     this.#mark(child, old);
   }
 
-  #inherited(child: number, { mark, foreignReaps: before }: Birth): void {
+  #inherited(child: number, { mark, before }: Birth): void {
     this.#assign(child, mark, true);
-    if (this.#others === "none") return this.#tellGuard(child, mark);
-    this.#unconfirmed.set(mark, before);
+    if (this.#others === "none") this.#tellGuard(child, mark);
+    else this.#confirmSoon(mark, before);
+  }
+
+  /** `before`: the mark is not confirmed. */
+  #noteEarlier(child: number, mark: number, before: Before | undefined): void {
+    earlier.set(child, [...(earlier.get(child) ?? []), mark]);
+    if (before && this.#others === "any") this.#confirmSoon(mark, before);
+  }
+
+  #confirmSoon(mark: number, before: Before): void {
+    unconfirmed.set(mark, { before, marks: this });
     const restMs = this.#restedAt - performance.now();
     if (restMs > 0) this.#look ??= setTimeout(() => this.#confirm(), restMs).unref();
     else setImmediate(() => this.#confirm());
@@ -192,27 +235,50 @@ export class Marks {
 
   /** Looks which of the inherited marks a child of another part of the program may have got; from then on none can. */
   #confirm(): void {
-    if (this.#unconfirmed.size === 0) return;
+    // A mark is handed down until its spawn is over.
+    if (unconfirmed.size === 0 || ![...unconfirmed.keys()].some((mark) => !births.has(mark))) return;
     clearTimeout(this.#look);
     this.#look = undefined;
     const began = performance.now();
-    for (const pid of foreignChildren(isMarked)) {
-      const mark = this.markOf(pid) as number;
-      if (!this.#unconfirmed.has(mark)) continue;
-      unshare(mark, "any");
-      // One that was not announced yet may be a spawn of ours on its way, which is marked when it is.
-      if (births.size === 0) this.#replace(pid, mark, this.#own.soft);
-    }
+    for (const pid of foreignChildren(isMarked)) this.#doubtMarkOf(pid);
     const reaps = foreignReaps(this.#libc);
-    for (const [mark, before] of [...this.#unconfirmed]) if (before !== reaps) unshare(mark, "any");
-    for (const mark of this.#unconfirmed.keys()) this.#tellGuard(owners.get(mark)?.child as number, mark);
-    this.#unconfirmed.clear();
+    for (const [mark, { before, marks }] of [...unconfirmed]) {
+      if (before.reaps !== reaps) unshare(mark, "any");
+      else if (!births.has(mark)) marks.confirmed(mark);
+    }
     const now = performance.now();
     this.#restedAt = now + Math.min(MAX_REST_MS, REST * (now - began));
   }
 
+  /** No other process can have this mark, and none will. */
+  confirmed(mark: number): void {
+    unconfirmed.delete(mark);
+    const owner = owners.get(mark);
+    if (owner) this.#tellGuard(owner.child, mark);
+  }
+
+  /** Another part of the program has started this child. */
+  #doubtMarkOf(pid: number): void {
+    const mark = this.markOf(pid);
+    if (mark === undefined) {
+      // It runs as another user, and may have any mark that there was since it started.
+      const startTime = readProcess(pid)?.startTime ?? Number.POSITIVE_INFINITY;
+      for (const [each, { before }] of [...unconfirmed]) if (before.tick <= startTime) unshare(each, "any");
+    } else if (unconfirmed.has(mark)) {
+      unshare(mark, "any");
+      // One that was not announced yet may be a spawn of ours on its way, which is marked when it is.
+      if (births.size === 0) this.#replace(pid, mark, this.#own.soft);
+    }
+  }
+
+  /** The mark of a child that may not be looked at, a set-user-ID program: the one that is ours since its spawn began, if that is one. */
+  #markUnseen({ mark }: Birth): number {
+    return state.lastInherited === mark ? mark : Number.NaN;
+  }
+
   #mark(child: number, old: number): void {
-    const mark = next++;
+    const mark = state.next++;
+    if (old !== this.#own.soft) past.set(child, [...(past.get(child) ?? []), old]);
     this.#assign(child, mark, false);
     this.#tellGuard(child, mark);
     if (!this.#isPossible) return;
@@ -245,32 +311,36 @@ export class Marks {
     for (const child of firstChildren(pid)) this.#replace(child, old, mark);
   }
 
-  /** A new mark, to be inherited. */
-  #issue(): number {
-    lastInherited = next++;
-    return lastInherited;
-  }
-
   #setOurs(mark: number): void {
-    if (mark === current || !this.#isPossible) return;
+    if (mark === state.current || !this.#isPossible) return;
     this.#libc.limitLocks(0, { soft: mark, hard: this.#own.hard });
-    current = mark;
+    state.current = mark;
   }
 }
 
 /** Which processes may have a mark beside its child. */
 type Sharers = "spawns" | "any";
 
-function noteEarlier(child: number, mark: number): void {
-  earlierMarks.set(child, [...(earlierMarks.get(child) ?? []), mark]);
+/** A new mark, to be inherited. */
+function issue(): number {
+  state.lastInherited = state.next++;
+  return state.lastInherited;
 }
 
 /** Others may have this mark as well. */
-function unshare(mark: number, others: Sharers): void {
+function unshare(mark: number, sharers: Sharers): void {
   const birth = births.get(mark);
   if (birth) birth.isShared = true;
   const owner = owners.get(mark);
-  if (owner) owner.marks.remark(owner.child, mark, others);
+  if (owner) owner.marks.remark(owner.child, mark, sharers);
+  if (sharers === "spawns") return;
+  unconfirmed.delete(mark);
+  for (const [child, marks] of earlier)
+    if (marks.includes(mark))
+      earlier.set(
+        child,
+        marks.filter((each) => each !== mark),
+      );
 }
 
 /** Another child may have any of the marks after this one. */

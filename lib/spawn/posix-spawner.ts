@@ -189,10 +189,9 @@ class ReapedExit implements ExitSource {
 
   release(): SessionProof | undefined {
     const { libc, marks } = this.#kin;
-    const mark = marks.forget(this.#pid);
-    const reservedUntil = libc.ticks();
+    const proof = { marks: marks.forget(this.#pid), reservedUntil: libc.ticks() };
     const isReaped = this.#reaper.reap(this.#pid);
     // Mostly nothing is left, which is known without a look at all processes.
-    return isReaped && libc.isPidInUse(this.#pid) ? { reservedUntil, mark } : undefined;
+    return isReaped && libc.isPidInUse(this.#pid) ? proof : undefined;
   }
 }

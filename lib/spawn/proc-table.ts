@@ -7,6 +7,7 @@ import { listPids, type ProcessEntry, readProcess } from "./proc.ts";
  */
 export class ProcTable {
   #entries: readonly ProcessEntry[] = [];
+  #pids: ReadonlySet<number> | undefined;
   #isOfThisTurn = false;
 
   /** Every process there is. */
@@ -15,9 +16,17 @@ export class ProcTable {
     return this.#entries;
   }
 
+  /** Whether there is a process with this pid. */
+  has(pid: number): boolean {
+    const { entries } = this;
+    this.#pids ??= new Set(entries.map((entry) => entry.pid));
+    return this.#pids.has(pid);
+  }
+
   /** Scans now. */
   refresh(): void {
     this.#entries = listPids().flatMap((pid) => readProcess(pid) ?? []);
+    this.#pids = undefined;
     if (this.#isOfThisTurn) return;
     this.#isOfThisTurn = true;
     setImmediate(() => {

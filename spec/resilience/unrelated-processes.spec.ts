@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { connect, createSupervisor, type Process, type RemoteBackend, type Supervisor } from "../../lib/index.ts";
-import { printed } from "../support/outcome.ts";
+import { end, printed } from "../support/outcome.ts";
 import { bash } from "../support/programs.ts";
 import { makeScratch, uniqueName } from "../support/scratch.ts";
 import { isAlive } from "../support/system-facts.ts";
@@ -98,6 +98,9 @@ const terminateAll = ({ processes }: Scene, graceMs: number) =>
     const scene = await setScene(supervise());
     await terminateAll(scene, graceMs);
     await checkEnd(scene);
+    // And do not keep it from being closed.
+    await Promise.all(scene.processes.map(end));
+    expect(scene.unrelated.filter((pid) => !isAlive(pid))).toEqual([]);
   });
 
   it("when its tree is signalled", async () => {

@@ -1,7 +1,9 @@
 // When the pid of a child is given up, and what happens to those who outlive it.
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { limits } from "../../../protocol/index.ts";
+import type { FakeChild } from "../../support/fake-child.ts";
 import { FakeHost } from "../../support/fake-supervisor.ts";
+import { nextTurn } from "../../support/next-turn.ts";
 import { closed, exited } from "../../support/transcript.ts";
 
 let host: FakeHost;
@@ -9,6 +11,85 @@ afterEach(() => host.close());
 
 /** Every look at survivors happens well within this. */
 const LOOKS_MS = 10_000;
+
+describe("a stream that an unrelated process holds", () => {
+  it("is given up when the whole tree was to be ended and is gone", async () => {
+    host = new FakeHost();
+    const { process, child, events } = await host.start();
+    await process.terminate({ graceMs: 0, scope: "tree" });
+    child.exit("SIGKILL");
+    host.clock.advance(limits.closeDeadlineMs - 1);
+    expect(process.info.state).toBe("exited");
+    host.clock.advance(1);
+    expect([process.info.state, events.at(-1)]).toEqual(["closed", closed(2)]);
+  });
+
+  it("is given up when that is asked for after the exit", async () => {
+    host = new FakeHost();
+    const { process, child } = await host.start();
+    child.exit(0);
+    host.clock.advance(10 * limits.closeDeadlineMs);
+    expect(process.info.state).toBe("exited");
+    await process.terminate({ graceMs: 0, scope: "tree" });
+    host.clock.advance(limits.closeDeadlineMs);
+    expect(process.info.state).toBe("closed");
+  });
+
+  it("is not given up while something of the tree is left, nor when only the group was to be ended", async () => {
+    host = new FakeHost();
+    const { process, child } = await host.start();
+    child.survivors = true;
+    await process.terminate({ graceMs: 60_000, scope: "tree" });
+    child.exit("SIGTERM");
+    host.clock.advance(10 * limits.closeDeadlineMs);
+    expect(process.info.state).toBe("exited");
+    const other = await host.start();
+    await other.process.terminate({ graceMs: 0, scope: "group" });
+    other.child.exit("SIGKILL");
+    host.clock.advance(10 * limits.closeDeadlineMs);
+    expect(other.process.info.state).toBe("exited");
+  });
+
+  it("is not given up while a lossless reader has not read what the process printed", async () => {
+    host = new FakeHost({ limits: { retainedBytes: 100, chunkBytes: 10, mergeBelowBytes: 5 } });
+    const { process, child } = await host.start();
+    const reader = process.iterate({ delivery: "lossless" });
+    for (let chunk = 0; chunk < 8; chunk += 1) child.output("0123456789");
+    expect(child.calls).toEqual(["pause"]);
+    await process.terminate({ graceMs: 0, scope: "tree" });
+    child.exit("SIGKILL");
+    host.clock.advance(10 * limits.closeDeadlineMs);
+    expect(process.info.state).toBe("exited");
+    for (let read = 0; read < 8; read += 1) await reader.next();
+    expect(child.calls).toContain("resume");
+    host.clock.advance(limits.closeDeadlineMs);
+    expect(process.info.state).toBe("closed");
+  });
+});
+
+describe("a child whose start was cancelled", () => {
+  it("is looked for until nothing of its tree is left, and killed again", async () => {
+    host = new FakeHost();
+    host.spawner.wait();
+    const start = host.supervisor.start({ argv: ["/fake/program"], processId: "a" }).catch(() => undefined);
+    await nextTurn();
+    const process = await host.supervisor.attach("a");
+    await process.terminate();
+    host.spawner.go();
+    await start;
+    while (host.spawner.children.length === 0) await nextTurn();
+    await nextTurn();
+    const [child] = host.spawner.children as [FakeChild];
+    child.survivors = true;
+    child.exit("SIGKILL");
+    child.end();
+    host.clock.advance(100);
+    expect(child.calls).toEqual(["SIGKILL tree", "SIGKILL tree", "SIGKILL tree"]);
+    child.survivors = false;
+    host.clock.advance(100);
+    expect(child.calls.at(-1)).toBe("release");
+  });
+});
 
 describe("a terminated process with survivors", () => {
   it("keeps its pid until they are killed, though it is closed itself", async () => {

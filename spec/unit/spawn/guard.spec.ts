@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { createInterface } from "node:readline";
+import type { Writable } from "node:stream";
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { ExecwireError } from "../../../lib/errors.ts";
 import { createSupervisor } from "../../../lib/local/supervisor.ts";
@@ -38,6 +39,7 @@ setsid sh -c 'sleep 300 & echo $!; echo $$; wait' & echo $!
 echo $$; wait`;
 
 const at = makeScratch();
+const libc = new Libc();
 const left: number[] = [];
 afterEach(() => endDetached(...left.splice(0)));
 
@@ -65,6 +67,15 @@ const endedRecordOf = (pid: number, tick: number, mark: number | "" = "") =>
   `${pid} <${tick} ${mark}`.padEnd(39).concat("\n");
 const ERASED = " ".repeat(39).concat("\n");
 
+/** What starts in the very moment of the end is told from unrelated processes only by its mark. */
+async function passTick(): Promise<void> {
+  const tick = libc.ticks();
+  await settled(
+    () => libc.ticks(),
+    (now) => now > tick,
+  );
+}
+
 /** Has a guard find this in its table, and waits until it has done its work. */
 async function killAfter(recorded: string, [program = "", argv0 = "", ...args]: readonly string[]): Promise<void> {
   const path = at("table");
@@ -75,6 +86,7 @@ async function killAfter(recorded: string, [program = "", argv0 = "", ...args]: 
   const guard = spawn(program, argv, { argv0, env, stdio: ["pipe", "ignore", "ignore", table] });
   closeSync(table);
   const ended = once(guard, "close");
+  await passTick();
   guard.stdin?.end();
   expect(await ended).toEqual([0, null]);
 }
@@ -126,7 +138,6 @@ describe.each(SHELLS)("the guard's script in %s", (...shell) => {
     const [leader] = await lead(sh("sleep 300"), 0);
     const [marked] = await lead(["sleep", "300"], 0);
     const [spared] = await lead(["sleep", "300"], 0);
-    const libc = new Libc();
     libc.limitLocks(marked, { soft: mark, hard: Number.POSITIVE_INFINITY });
     libc.limitLocks(spared, { soft: other, hard: Number.POSITIVE_INFINITY });
     await killAfter(reservedRecordOf(leader, mark), shell);
@@ -139,7 +150,6 @@ describe.each(SHELLS)("the guard's script in %s", (...shell) => {
     const script = "sleep 300 & echo $!; setsid sh -c 'echo $$; exec sleep 300' & read line";
     const [older, olderJob = 0, olderDaemon = 0] = await lead(sh(script), 2);
     const [younger, youngerJob = 0, youngerDaemon = 0] = await lead(sh(script), 2);
-    const libc = new Libc();
     for (const pid of [youngerJob, youngerDaemon, olderDaemon])
       libc.limitLocks(pid, { soft: mark, hard: Number.POSITIVE_INFINITY });
     await settled(
@@ -154,7 +164,27 @@ describe.each(SHELLS)("the guard's script in %s", (...shell) => {
     expect(alive([olderDaemon, youngerDaemon])).toEqual([true, true]);
   });
 
-  it("spares a session that got the number of an ended process", async () => {
+  it("spares what got the number of a recorded process after the end of the supervisor", async () => {
+    const [own, ownJob = 0] = await lead(sh("sleep 300 & echo $!; wait"), 1);
+    const [program = "", argv0 = "", ...args] = shell;
+    const argv = [...args, "-c", GUARD_SCRIPT];
+    const guard = spawn(program, argv, { argv0, env: {}, stdio: ["pipe", "ignore", "ignore", "pipe"] });
+    const ended = once(guard, "close");
+    await passTick();
+    guard.stdin?.end();
+    // It reads its table now in place of its stdin, and knows when the end was.
+    const files = () => [0, 3].map((fd) => readLink(`/proc/${guard.pid}/fd/${fd}`));
+    const [stdin, table] = await settled(files, ([first, third]) => first === third);
+    expect(stdin).toBe(table);
+    await passTick();
+    const [other, otherJob = 0] = await lead(sh("sleep 300 & echo $!; wait"), 1);
+    (guard.stdio[3] as Writable).end(reservedRecordOf(own) + reservedRecordOf(other));
+    expect(await ended).toEqual([0, null]);
+    await allGone(own, ownJob);
+    expect(alive([other, otherJob])).toEqual([true, true]);
+  });
+
+  it("spares a session that got the number of an ended process, and its leader is there", async () => {
     const [other, job = 0] = await lead(sh("sleep 300 & echo $!; wait"), 1);
     await killAfter(endedRecordOf(other, readProcess(other)?.startTime as number, 2 ** 43), shell);
     expect(alive([other, job])).toEqual([true, true]);

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn as spawnForeign, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { openSync } from "node:fs";
-import { afterEach, describe, expect, it } from "@jest/globals";
+import { afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { reapOwn } from "../../../lib/spawn/foreign-children.ts";
 import { Libc } from "../../../lib/spawn/libc.ts";
 import { Marks } from "../../../lib/spawn/marks.ts";
@@ -46,6 +46,13 @@ function ownersOf(marks: Marks, ...pids: readonly number[]): Promise<(number | u
   );
 }
 
+/** Children that an earlier spec file has left would be taken for those of another part of the program. */
+beforeAll(() =>
+  settled(
+    () => childrenOf(process.pid),
+    (children) => children.length === 0,
+  ),
+);
 afterEach(async () => {
   await endDetached(...others.splice(0), ...ours);
   for (const pid of ours.splice(0)) reapOwn(libc, pid);
@@ -184,6 +191,41 @@ describe("marks beside children that the program starts otherwise", () => {
     marks.born(birth, shell);
     expect([other.pid as number, shell].map((pid) => marks.ownerOf(pid))).toEqual([undefined, shell]);
     expect(libc.lockLimits(other.pid as number)).toEqual(before);
+  });
+
+  it("identify no descendant of one that may not be looked at, as a set-user-ID program, and started during the spawn", async () => {
+    let unseen = 0;
+    class Unprivileged extends Libc {
+      override lockLimits(pid: number) {
+        return pid === unseen ? undefined : super.lockLimits(pid);
+      }
+    }
+    const marks = new Marks(new Unprivileged(), "any");
+    const birth = marks.expect();
+    const shell = await spawn("exec sleep 300");
+    const other = spawnForeign("sleep", ["300"], { stdio: "ignore" });
+    foreign.push(other);
+    await once(other, "spawn");
+    unseen = other.pid as number;
+    marks.born(birth, shell);
+    expect(marks.ownerOf(shell)).toBe(shell);
+    // It gives its privileges up.
+    unseen = 0;
+    expect(marks.ownerOf(other.pid as number)).toBe(undefined);
+  });
+
+  it("do not make what such a child left a possible descendant of the spawns that share them", async () => {
+    const marks = new Marks(libc, "any");
+    const births = [marks.expect(), marks.expect()] as const;
+    // All are started with the mark of the second spawn.
+    const shells = [await spawn("exec sleep 300"), await spawn("exec sleep 300")] as const;
+    const other = spawnForeign("sleep", ["300"], { stdio: "ignore" });
+    foreign.push(other);
+    await once(other, "spawn");
+    marks.born(births[1], shells[1]);
+    marks.born(births[0], shells[0]);
+    expect(shells.map((shell) => marks.mayDescend(other.pid as number, shell))).toEqual([false, false]);
+    expect(marks.ownerOf(other.pid as number)).toBe(undefined);
   });
 
   it("identify no daemon of one that was gone before the end of the spawn", async () => {
