@@ -6,15 +6,13 @@
 // spawn. Others may inherit it as well: a spawn that was on its way already, or a child that another part of this program starts in
 // that moment. Both show soon after. A mark that two processes may have got identifies neither: its child gets another one. What
 // the child has left behind by then belongs to no child, unless there is more that ties it to this one (`mayDescend`).
-import { randomInt } from "node:crypto";
 import { foreignChildren, foreignReaps } from "./foreign-children.ts";
 import type { Guard } from "./guard.ts";
 import type { Libc, ResourceLimits } from "./libc.ts";
+import { type Before, type Birth, type Marker, type Sharers, state } from "./mark-state.ts";
 import { firstChildren, readProcess } from "./proc.ts";
 
-/** Marks have 13 digits or more, so that no real limit looks like one, and begin where two programs do not meet. */
-const FIRST = 2 ** 40;
-const FIRST_BELOW = 2 ** 47;
+/** The hard limit must leave room for marks. */
 const LAST = 2 ** 48;
 /** With so many spawns on their way, a child that got no mark of its own is given one later. */
 const STORM = 3;
@@ -26,68 +24,9 @@ const LATE_MS = 50;
 const REST = 20;
 const MAX_REST_MS = 10;
 
-/** What was known before a spawn, to be compared after it. */
-interface Before {
-  /** See `foreignReaps`. */
-  readonly reaps: number;
-  /** See `Libc.ticks`. */
-  readonly tick: number;
-}
-
-/** A child that is being spawned. */
-export interface Birth {
-  readonly mark: number;
-  readonly before: Before;
-  /** Another spawn may have inherited this mark. */
-  isShared?: boolean;
-}
-
-/** The child that has a mark. */
-interface Owner {
-  readonly child: number;
-  /** From this program, so that a child whose spawn began before may have it as well. */
-  readonly isInherited: boolean;
-  readonly marks: Marks;
-}
-
 /** Which children a program starts beside those of its spawners: none, or any. */
 export type OtherChildren = "none" | "any";
 
-/** All marks of this program: whatever spawners it has, its limit is one. */
-interface State {
-  readonly births: Map<number, Birth>;
-  readonly owners: Map<number, Owner>;
-  readonly markOf: Map<number, number>;
-  /** Marks that a child has had before, by child; others may have them as well. */
-  readonly past: Map<number, number[]>;
-  /** Those of them that only other spawns may have. */
-  readonly earlier: Map<number, number[]>;
-  /** Inherited marks that a child of another part of the program may have as well. */
-  readonly unconfirmed: Map<number, { readonly before: Before; readonly marks: Marks }>;
-  next: number;
-  lastInherited: number;
-  /** Our limits as they were. */
-  own: ResourceLimits | undefined;
-  /** Our limit as it is. */
-  current: number;
-}
-
-/** Two copies of this package in one program must not take each other's marks for limits; the number changes with `State`. */
-const KEY = Symbol.for("execwire.marks.1");
-const shared = globalThis as { [KEY]?: State };
-shared[KEY] ??= {
-  births: new Map(),
-  owners: new Map(),
-  markOf: new Map(),
-  past: new Map(),
-  earlier: new Map(),
-  unconfirmed: new Map(),
-  next: randomInt(FIRST, FIRST_BELOW),
-  lastInherited: 0,
-  own: undefined,
-  current: Number.NaN,
-};
-const state: State = shared[KEY];
 const { births, owners, markOf, past, earlier, unconfirmed } = state;
 
 /** Whether this is a child of one of our spawners whose pid was not given up. */
@@ -96,7 +35,7 @@ export function isMarked(child: number): boolean {
 }
 
 /** Marks the children of one spawner. */
-export class Marks {
+export class Marks implements Marker {
   readonly #libc: Libc;
   readonly #own: ResourceLimits;
   readonly #isPossible: boolean;
@@ -317,9 +256,6 @@ export class Marks {
     state.current = mark;
   }
 }
-
-/** Which processes may have a mark beside its child. */
-type Sharers = "spawns" | "any";
 
 /** A new mark, to be inherited. */
 function issue(): number {
