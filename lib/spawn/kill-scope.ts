@@ -81,6 +81,11 @@ export class Killer {
     return (this.#proof && this.#isForking()) || this.#members(scope, reserved).length > 0;
   }
 
+  /** The child has said something, a pid perhaps, and whoever reads it may act on it. */
+  heard(): void {
+    this.#table.outdate();
+  }
+
   /** The leader's pid may be reused from now on: until `release` its session is what is in it now. */
   remember(): void {
     if (process.platform !== "linux") return;

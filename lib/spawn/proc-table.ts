@@ -2,8 +2,8 @@
 import { listPids, type ProcessEntry, readProcess } from "./proc.ts";
 
 /**
- * The processes of this system. A scan takes milliseconds, so it is shared by all who ask in the same turn of the event
- * loop (a supervisor that ends a thousand trees); never longer, or a kill would miss who came since.
+ * The processes of this system. A scan takes milliseconds, so it is shared by all kills in the same turn of the event loop (a
+ * supervisor that ends a thousand trees); never longer, or a kill would miss what was forked since.
  */
 export class ProcTable {
   #entries: readonly ProcessEntry[] = [];
@@ -21,6 +21,11 @@ export class ProcTable {
     const { entries } = this;
     this.#pids ??= new Set(entries.map((entry) => entry.pid));
     return this.#pids.has(pid);
+  }
+
+  /** Something was heard of a process since the scan: whoever acts on that must not miss it. On a busy machine a turn is long. */
+  outdate(): void {
+    this.#isOfThisTurn = false;
   }
 
   /** Scans now. */

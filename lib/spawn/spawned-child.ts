@@ -50,7 +50,10 @@ export class SpawnedChild implements Child {
         if (open === 0) subscriber.complete();
       };
       io.start({
-        output: (stream, chunk) => subscriber.next({ type: "output", stream, chunk }),
+        output: (stream, chunk) => {
+          killer.heard();
+          subscriber.next({ type: "output", stream, chunk });
+        },
         ended: (stream) => {
           finish({ type: "ended", stream });
           exit.check();
