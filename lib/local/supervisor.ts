@@ -85,6 +85,7 @@ export class Supervisor implements Backend {
   readonly #retention: Retention;
   readonly #leftBehind: LeftBehind;
   readonly #spawner: Promise<Spawner>;
+  #madeSpawner: Spawner | undefined;
   readonly #guard: Guard | undefined;
   readonly #onExit = () => this.#killAll();
   #closing: Promise<void> | undefined;
@@ -93,7 +94,7 @@ export class Supervisor implements Backend {
     this.#limits = { ...limits, ...options.limits };
     this.#clock = options.clock ?? systemClock;
     this.#onError = options.onError ?? reportToConsole;
-    this.#retention = new Retention(this.#limits, this.#clock, (actor) => this.#remove(actor));
+    this.#retention = new Retention(this.#limits, this.#clock, (actor) => actor.post({ type: "remove" }));
     this.#leftBehind = new LeftBehind(this.#clock, (pid) => this.#guard?.forget(pid));
     this.changes$ = new GuardedObservable(this.#onError, (subscriber) => {
       const subscription = this.#changes.subscribe(subscriber);
@@ -116,8 +117,11 @@ export class Supervisor implements Backend {
     if (onSupervisorDeath === "kill") this.#guard = new Guard(this.#onError);
     const guard = this.#guard;
     this.#spawner = typeof spawner === "function" ? spawner() : loadSpawner({ spawner, subreaper, guard });
-    // The error belongs to whoever starts a process.
-    this.#spawner.catch(() => undefined);
+    const keep = (made: Spawner) => {
+      this.#madeSpawner = made;
+    };
+    // The error belongs to the caller of a start.
+    this.#spawner.then(keep, () => undefined);
     // Each supervisor listens to this program's events on its own; a dozen of them are no leak.
     process.setMaxListeners(process.getMaxListeners() + LISTENERS);
     process.on("exit", this.#onExit);
@@ -242,10 +246,6 @@ export class Supervisor implements Backend {
     else this.#guard?.forget(pid);
   }
 
-  #remove(actor: ProcessActor): void {
-    actor.post({ type: "remove" });
-  }
-
   #processOf(actor: ProcessActor, delivery: DeliveryMode): Process {
     const port = new LocalPort(actor.info.processId, actor, { clock: this.#clock, graceMs: this.#limits.graceMs });
     return new Process({ info: () => actor.info, log: actor.log, port, delivery, onSubscriberError: this.#onError });
@@ -290,5 +290,6 @@ export class Supervisor implements Backend {
     } catch {
       // Not ours to kill, and the program is past the point of reporting it.
     }
+    this.#madeSpawner?.finishKills();
   }
 }

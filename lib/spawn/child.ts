@@ -117,6 +117,8 @@ export interface Launch {
 export interface Spawner {
   /** Resolves once the program was executed; rejects with SPAWN_FAILED or UNSUPPORTED, leaving nothing behind. */
   spawn(launch: Launch): Promise<Child>;
+  /** Kills are repeated at the end of a job for what was forked meanwhile; this does it now, for a program that has no later. */
+  finishKills(): void;
   /** Lets go of what the spawner itself holds. Its children are not touched. */
   close(): void;
 }

@@ -18,9 +18,6 @@ import type { ProcTable } from "./proc-table.ts";
 import { signalNumber } from "./signals.ts";
 import { finish } from "./slices.ts";
 
-/** A kill is repeated while it finds new members, since they may fork meanwhile; this ends a race that cannot be won. */
-const MAX_ROUNDS = 20;
-
 /** What the posix spawner knows beside /proc. */
 export interface Kin {
   readonly marks: Marks;
@@ -64,8 +61,7 @@ export class Killer {
       if (reserved) outcomes.push(this.#sendToGroup(number));
       const rest = members.filter((entry) => !reserved || entry.group !== this.#pid);
       for (const entry of rest) outcomes.push(this.#sendTo(entry, number));
-      if (signal === "SIGKILL" && (members.length > 1 || this.#proof))
-        outcomes.push(...this.#killNewcomers(scope, reserved, members));
+      if (signal === "SIGKILL" && (members.length > 1 || this.#proof)) this.#killNewcomers(scope, reserved, members);
     } else if (reserved) {
       outcomes.push(scope === "process" ? send(this.#pid, number) : this.#sendToGroup(number));
     } else if (scope === "group") {
@@ -124,19 +120,16 @@ export class Killer {
     }
   }
 
-  #killNewcomers(scope: WideScope, reserved: boolean, killed: readonly ProcessEntry[]): Outcome[] {
+  #killNewcomers(scope: WideScope, reserved: boolean, killed: readonly ProcessEntry[]): void {
     const reached = new Set(killed.map(identity));
-    const outcomes: Outcome[] = [];
-    for (let round = 1; round < MAX_ROUNDS; round += 1) {
-      this.#table.refresh();
+    this.#table.repeat(() => {
       const fresh = this.#members(scope, reserved).filter((entry) => !reached.has(identity(entry)));
-      if (fresh.length === 0) break;
       for (const entry of fresh) {
         reached.add(identity(entry));
-        outcomes.push(this.#sendTo(entry, 9));
+        this.#sendTo(entry, 9);
       }
-    }
-    return outcomes;
+      return fresh.length > 0;
+    });
   }
 
   /** Invariant 1: what is in scope, zombies aside. */

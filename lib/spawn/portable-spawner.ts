@@ -32,6 +32,10 @@ export class PortableSpawner implements Spawner {
     return launch.tty ? this.#spawnTty(launch) : this.#spawnPipes(launch);
   }
 
+  finishKills(): void {
+    this.#table.finishRounds();
+  }
+
   close(): void {}
 
   async #spawnPipes(launch: Launch): Promise<Child> {

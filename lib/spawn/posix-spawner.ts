@@ -66,6 +66,10 @@ export class PosixSpawner implements Spawner {
     return this.#turnstile.pass(() => this.#spawn(launch));
   }
 
+  finishKills(): void {
+    this.#table.finishRounds();
+  }
+
   close(): void {
     this.#orphans?.close();
     this.#reaper.close();

@@ -135,5 +135,7 @@ export class FakeSpawner implements Spawner {
     return child;
   }
 
+  finishKills(): void {}
+
   close(): void {}
 }
