@@ -96,10 +96,10 @@ class HttpRequests {
     const controller = new AbortController();
     this.#open.add(controller);
     if (this.#scope.signal.aborted) controller.abort(new Error("the connection is over"));
-    const timer =
-      timeoutMs !== undefined && timeoutMs <= MAX_TIMER_MS
-        ? setTimeout(() => controller.abort(new Error(`timed out after ${timeoutMs} ms`)), timeoutMs)
-        : undefined;
+    const timeOut = () => controller.abort(new Error(`timed out after ${timeoutMs} ms`));
+    // A timer takes a millisecond at least, in which a server nearby may have answered.
+    if (timeoutMs === 0) timeOut();
+    const timer = timeoutMs !== undefined && timeoutMs <= MAX_TIMER_MS ? setTimeout(timeOut, timeoutMs) : undefined;
     controller.signal.addEventListener("abort", () => clearTimeout(timer));
     return {
       signal: controller.signal,
