@@ -43,7 +43,7 @@ const BROWSER = [
 ];
 const BROWSER_PACKAGES = ["rxjs", "msgpackr"];
 const NODE_ONLY_FILES =
-  /^lib\/transport\/(stream-pair|stream|lines|first-byte|command|websocket-server|websocket-client|websocket-node|descriptors|waiting-sockets|untrusted-peer|read-turns)\.ts$/;
+  /^lib\/transport\/(stream-pair|stream|lines|first-byte|command|websocket-server|websocket-client|websocket-node|descriptors|waiting-sockets|untrusted-peer|one-request|read-turns)\.ts$/;
 const PROTOCOL_PACKAGES = ["msgpackr"];
 const NODE_GLOBALS = /\b(Buffer\.|NodeJS\.|setImmediate\(|process\.(nextTick|env|platform|hrtime|memoryUsage)\b)/g;
 

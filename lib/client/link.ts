@@ -55,7 +55,8 @@ export class Link {
   readonly #options: LinkOptions;
   readonly #connection: HealingConnection;
   #serverLimits: WelcomeMessage["limits"] | undefined;
-  #isPongOnItsWay = false;
+  /** The connection on which a pong is on its way. */
+  #pongingOn: Transport | undefined;
   #session: Pick<WelcomeMessage, "sessionId" | "secret"> | undefined;
 
   constructor(options: LinkOptions) {
@@ -124,7 +125,6 @@ export class Link {
   }
 
   #greet(transport: Transport): void {
-    this.#isPongOnItsWay = false;
     const { token, pending } = this.#options;
     const hello: ClientMessage = {
       type: "hello",
@@ -161,10 +161,11 @@ export class Link {
 
   /** One pong at a time: a server that pings and does not read must not fill the memory here. */
   #pong(): void {
-    if (this.#isPongOnItsWay) return;
-    this.#isPongOnItsWay = true;
-    this.#connection.transport?.send(encode({ type: "pong" }), () => {
-      this.#isPongOnItsWay = false;
+    const { transport } = this.#connection;
+    if (transport === this.#pongingOn) return;
+    this.#pongingOn = transport;
+    transport?.send(encode({ type: "pong" }), () => {
+      if (this.#pongingOn === transport) this.#pongingOn = undefined;
     });
   }
 

@@ -9,6 +9,7 @@ export abstract class StreamPair implements Transport {
   protected readonly output: Writable;
   protected isClosed = false;
   #handlers: TransportHandlers | undefined;
+  #closing: NodeJS.Timeout | undefined;
   #inflow: Inflow | undefined;
 
   constructor(input: Readable, output: Writable) {
@@ -32,8 +33,8 @@ export abstract class StreamPair implements Transport {
   }
 
   send(frame: Uint8Array, sent?: () => void): void {
-    if (this.isClosed) sent?.();
-    else this.write(frame, () => sent?.());
+    // What is not sent makes no room for more.
+    if (!this.isClosed) this.write(frame, () => sent?.());
   }
 
   pause(): void {
@@ -52,7 +53,7 @@ export abstract class StreamPair implements Transport {
     if (this.isClosed) return;
     this.#inflow?.resume();
     this.output.end(this.goodbye(code, reason), () => this.end(code, reason));
-    setTimeout(() => this.terminate(), CLOSE_MS).unref();
+    this.#closing = setTimeout(() => this.terminate(), CLOSE_MS).unref();
   }
 
   terminate(): void {
@@ -88,6 +89,7 @@ export abstract class StreamPair implements Transport {
   protected end(code: number, reason: string): void {
     if (this.isClosed) return;
     this.isClosed = true;
+    clearTimeout(this.#closing);
     this.input.pause();
     // Behind the frames that wait for their turn.
     this.#inflow?.resume();

@@ -38,7 +38,7 @@ export interface TransportHandlers {
 export interface Transport {
   /** Begins to deliver. */
   listen(handlers: TransportHandlers): void;
-  /** Sends a frame; `sent` is called when it has left this program's memory, or never will. */
+  /** Sends a frame; `sent` is called when it has left this program, and not when it never will: then `closed` says so. */
   send(frame: Uint8Array, sent?: () => void): void;
   /** Asks the peer for a sign of life, below the frames. Absent where the medium knows no such thing. */
   ping?(sign: number): void;

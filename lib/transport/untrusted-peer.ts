@@ -74,7 +74,8 @@ export function boundPeer(
   // `ws` has said goodbye by itself, and would wait half a minute for an answer.
   webSocket.on("error", () => {
     discard();
-    setTimeout(() => webSocket.terminate(), CLOSE_MS).unref();
+    const timer = setTimeout(() => webSocket.terminate(), CLOSE_MS).unref();
+    webSocket.once("close", () => clearTimeout(timer));
   });
 
   const limitFrames = (bytes: number) => {

@@ -60,8 +60,12 @@ export function webSocketTransport(
     },
     send(frame, sent) {
       cork();
-      if (kind === "binary") socket.send(frame, () => sent?.());
-      else sendText(socket, frame, () => sent?.());
+      // A socket that breaks reports each frame that waits: that is no room for more.
+      const done = (error?: Error) => {
+        if (!error) sent?.();
+      };
+      if (kind === "binary") socket.send(frame, done);
+      else sendText(socket, frame, done);
     },
     ping(sign) {
       const payload = Buffer.alloc(4);
@@ -83,7 +87,9 @@ export function webSocketTransport(
       // The peer's part of the closing is read, whatever else was held back.
       inflow?.resume();
       socket.close(code, closeReason(reason));
-      setTimeout(() => socket.terminate(), CLOSE_MS).unref();
+      // Cleared, or each closed connection would be kept for so long.
+      const timer = setTimeout(() => socket.terminate(), CLOSE_MS).unref();
+      socket.once("close", () => clearTimeout(timer));
     },
     terminate() {
       socket.terminate();
@@ -114,7 +120,7 @@ function answerPings(socket: WebSocket, cork: () => void): void {
   });
 }
 
-function sendText(socket: WebSocket, frame: Uint8Array, sent: () => void): void {
+function sendText(socket: WebSocket, frame: Uint8Array, sent: (error?: Error) => void): void {
   let start = 0;
   while (frame.length - start > FRAGMENT_BYTES) {
     socket.send(frame.subarray(start, start + FRAGMENT_BYTES), { binary: false, fin: false });

@@ -6,6 +6,7 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { WebSocketServer } from "ws";
 import { ExecwireError } from "../errors.ts";
+import { acceptOneRequestEach } from "./one-request.ts";
 import type { ReadTurns } from "./read-turns.ts";
 import type { Transport } from "./transport.ts";
 import { boundPeer, receiverBounds } from "./untrusted-peer.ts";
@@ -75,6 +76,7 @@ export async function listenWebSocket(options: WebSocketListenerOptions): Promis
     [native, plain].map((door) => [door, door && socketServer(firstBytes(door), native.subprotocol)]),
   );
   const waiting = new WaitingSockets(options.waiting);
+  acceptOneRequestEach(http, MAX_HEAD_BYTES);
   http.on("connection", (socket: Socket) => waiting.add(socket));
   http.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
     // Node takes its own listener away before this event: without ours a reset would end the program.
