@@ -13,6 +13,7 @@ it.each([
   ["README.md", `compares ${checks.filter(({ slow }) => !slow).length} answers`],
   ["lib/README.md", `connection up to ${limits.unreadBytes / 2 ** 20} MiB are kept`],
   ["protocol/README.md", `1 to ${limits.chunkBytes.toLocaleString("en")} bytes`],
+  ["README.md", `is given up ${limits.closeDeadlineMs / 1000} s after the tree`],
   ["protocol/README.md", `remembered for the last ${limits.writeIds.toLocaleString("en")}`],
   ["protocol/README.md", `At most ${limits.requests.toLocaleString("en")}`],
   ["protocol/README.md", `time without a connection (${limits.sessionTtlMs / 1000} s)`],
