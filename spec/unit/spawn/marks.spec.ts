@@ -47,12 +47,13 @@ function ownersOf(marks: Marks, ...pids: readonly number[]): Promise<(number | u
 }
 
 /** Children that an earlier spec file has left would be taken for those of another part of the program. */
-beforeAll(() =>
-  settled(
+beforeAll(async () => {
+  const left = await settled(
     () => childrenOf(process.pid),
     (children) => children.length === 0,
-  ),
-);
+  );
+  expect(left).toEqual([]);
+});
 afterEach(async () => {
   await endDetached(...others.splice(0), ...ours);
   for (const pid of ours.splice(0)) reapOwn(libc, pid);
