@@ -16,20 +16,20 @@ import type { Seq } from "../../../protocol/index.ts";
 import { Cursor } from "../../log/cursor.ts";
 import type { Hold, LogView } from "../../log/log-view.ts";
 import { type Allocate, EventText } from "./event-text.ts";
-import type { Sender } from "./receipts.ts";
+import type { AckedSource } from "./receipts.ts";
 
 /** Where events go. */
 export interface FeedTarget {
   readonly hasRoom: boolean;
   /** Memory for a frame that will be pushed. */
   readonly allocate: Allocate;
-  push(sender: Sender, frame: Uint8Array): void;
+  push(source: AckedSource, frame: Uint8Array): void;
   /** Nothing can follow for this client in order: it must come back and read what there is. */
   broken(): void;
 }
 
-/** Pushes the events of a process to the connection of the moment. */
-export class Feed implements Sender {
+/** Pushes the events of a process to the current connection. */
+export class Feed implements AckedSource {
   readonly log: LogView;
   readonly #text: EventText;
   readonly #kept: Hold;
@@ -79,7 +79,7 @@ export class Feed implements Sender {
     this.#release();
   }
 
-  /** Nobody will follow any more. */
+  /** No client will follow this process again. */
   end(): void {
     this.detach();
     this.#kept.release();

@@ -1,4 +1,5 @@
-// The answer to `process/read`, from the log. What was lost is left out, as the exec-server does: its clients see it by the seqs.
+// The reply to `process/read`, made from the log. Lost output is left out, as in the exec-server: clients detect the loss by
+// the seqs.
 import type { Seq } from "../../../protocol/index.ts";
 import { Cursor } from "../../log/cursor.ts";
 import type { LogView } from "../../log/log-view.ts";
@@ -6,14 +7,14 @@ import { chunkOfRead, exitCodeOf } from "./event-text.ts";
 import { RawResult } from "./method.ts";
 
 /** The reply, and how far it goes. */
-export interface ReadReply {
+export interface EncodedRead {
   readonly result: RawResult;
-  /** The last seq that the client knows of with it. */
+  /** The last seq that the client knows after this reply. */
   readonly readSeq: Seq;
 }
 
-/** What is retained after `afterSeq`: at least one chunk, and no more than `maxBytes` or `mostBytes`. */
-export function readReply(log: LogView, afterSeq: Seq, maxBytes: number | undefined, mostBytes: number): ReadReply {
+/** Encodes the retained output after `afterSeq`: at least one chunk, and at most the smaller of `maxBytes` and `mostBytes`. */
+export function readReply(log: LogView, afterSeq: Seq, maxBytes: number | undefined, mostBytes: number): EncodedRead {
   const budget = Math.min(maxBytes ?? mostBytes, mostBytes);
   const cursor = new Cursor(log, afterSeq);
   const parts: Buffer[] = [];
@@ -22,7 +23,7 @@ export function readReply(log: LogView, afterSeq: Seq, maxBytes: number | undefi
   let isCut = maxBytes !== undefined;
   let isLoading = false;
   for (let delivery = cursor.next(); delivery !== undefined; delivery = cursor.next()) {
-    // It is elsewhere and on its way: not to be passed over.
+    // This event is still being loaded: stop here instead of skipping it.
     isLoading = delivery === "loading";
     if (delivery === "loading") break;
     if (delivery.type !== "output" && delivery.type !== "resized") continue;

@@ -4,7 +4,7 @@ import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { beforeEach, describe, expect, it, jest } from "@jest/globals";
-import type { Announcement } from "../../../lib/codex/server/method.ts";
+import type { ReplyThen } from "../../../lib/codex/server/method.ts";
 import { FakeConnection, HttpServers, rawServer, textOf } from "../../support/http-peers.ts";
 
 const servers = HttpServers.use();
@@ -16,7 +16,7 @@ beforeEach(() => {
 
 describe("a stream", () => {
   it("comes in deltas behind the answer, the last of which is empty", async () => {
-    const announced = (await connection.callOnly(servers.get("/x", { streamResponse: true }))) as Announcement;
+    const announced = (await connection.callOnly(servers.get("/x", { streamResponse: true }))) as ReplyThen;
     expect(announced.result).toMatchObject({ status: 200, bodyBase64: "" });
     await sleep(20);
     expect(connection.deltas).toEqual([]);
@@ -129,7 +129,7 @@ describe("the end of the connection", () => {
     });
     for (const path of ["/plain", "/coded"]) {
       const each = new FakeConnection();
-      const announced = (await each.callOnly(servers.get(path, { streamResponse: true }))) as Announcement;
+      const announced = (await each.callOnly(servers.get(path, { streamResponse: true }))) as ReplyThen;
       each.over.abort();
       await sleep(20);
       announced.begin();
