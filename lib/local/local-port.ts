@@ -1,4 +1,4 @@
-// The port of a local process: checks arguments, turns each call into a message, and the answer into a promise.
+// The port of a local process: checks arguments, posts each call as a message, and turns the answer into a promise.
 import {
   type Activity,
   checkInteger,
@@ -20,7 +20,7 @@ import { signalNumber } from "../spawn/signals.ts";
 import type { Message, Reply } from "./message.ts";
 import type { ProcessActor } from "./process-actor.ts";
 
-/** Commands to an actor of this program. */
+/** Sends commands to a process actor of this program. */
 export class LocalPort implements ProcessPort {
   readonly #processId: string;
   readonly #actor: ProcessActor;
@@ -51,7 +51,7 @@ export class LocalPort implements ProcessPort {
     if (typeof chunk !== "string" && !(chunk instanceof Uint8Array)) {
       refuse({ field: "chunk", message: "must be a string or a Uint8Array" });
     }
-    // A copy: the caller may use its buffer again while the bytes still wait here.
+    // A copy: the caller may reuse its buffer while the bytes are still queued here.
     const bytes = typeof chunk === "string" ? Buffer.from(chunk) : Uint8Array.from(chunk);
     return this.#ask((reply) => ({ type: "write", chunk: bytes, writeId, reply }));
   }
@@ -76,7 +76,7 @@ export class LocalPort implements ProcessPort {
   async terminate({ graceMs = this.#graceMs, scope }: TerminateOptions = {}): Promise<{ readonly running: boolean }> {
     refuse(checkInteger("graceMs", graceMs, 0, 2 ** 31 - 1));
     checkScope(scope ?? "group");
-    // Only an explicit scope reaches what an exited process left behind.
+    // Only an explicit scope reaches processes that an exited process left behind.
     const request = { reason: "terminate", graceMs, scope: scope ?? "group", leftovers: scope !== undefined } as const;
     return this.#ask((reply) => ({ type: "terminate", ...request, reply }));
   }
@@ -89,7 +89,7 @@ export class LocalPort implements ProcessPort {
     return this.#factsFor("activity").activity();
   }
 
-  /** Looking at a process passes by the mailbox, as reading does. */
+  /** Like reading, inspecting a process bypasses the mailbox. */
   #factsFor(what: keyof Facts): Facts {
     this.#checkThere();
     const { facts } = this.#actor;
@@ -112,7 +112,7 @@ export class LocalPort implements ProcessPort {
   }
 }
 
-/** The error for an id that nobody has, or has any more. */
+/** The error for an id that no process has now. */
 export function unknownProcess(processId: string): ExecwireError {
   return new ExecwireError(
     "PROCESS_UNKNOWN",

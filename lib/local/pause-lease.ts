@@ -1,14 +1,14 @@
-// How long lossless readers may hold a child back without a sign of life.
+// Limits how long lossless readers may pause a child without renewing their holds.
 import type { Cancel, Clock } from "../clock.ts";
 import type { ReplayLog } from "../log/replay-log.ts";
 
-/** Rounds of a lease on one log, from the pause to the resume. */
+/** Lease rounds on one log, from pause to resume. */
 export class PauseLease {
   readonly #log: ReplayLog;
   readonly #arm: () => Cancel;
   #timer: Cancel | undefined;
 
-  /** `onOver` must lead to a call of `over`, in a turn of its own. */
+  /** `onOver` must cause a call of `over` in a later turn. */
   constructor(log: ReplayLog, clock: Clock, leaseMs: number, onOver: () => void) {
     this.#log = log;
     this.#arm = () => clock.after(leaseMs, onOver, { background: true });
@@ -19,7 +19,7 @@ export class PauseLease {
     this.#timer = this.#arm();
   }
 
-  /** A round is over: who gave no sign of life is let go of, and the next one begins. */
+  /** A round has ended: holds that were not renewed during it are dropped, and the next round begins. */
   over(): void {
     this.#log.endLease();
     this.#timer = this.#arm();

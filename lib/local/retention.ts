@@ -1,10 +1,10 @@
-// Keeps closed processes readable for a while, within a time, a count and a number of bytes. Too many, or with too much to say
-// of them: the oldest go. Too much output: the largest lose theirs and keep their end, so that a flood does not cost the small
-// ones their answers.
+// Keeps closed processes readable for a while, within a time, a count and a number of bytes. When there are too many, or their
+// descriptions are too large, the oldest are removed. When there is too much output, the largest processes lose theirs and keep
+// their end, so that one flood does not cost small processes their results.
 import type { Cancel, Clock } from "../clock.ts";
 import type { ProcessActor } from "./process-actor.ts";
 
-/** Bounds of what is kept. */
+/** Limits on the processes that are kept. */
 export interface RetentionLimits {
   readonly closedRetentionMs: number;
   readonly closedProcesses: number;
@@ -26,14 +26,14 @@ export class Retention {
   #bytes = 0;
   #infoBytes = 0;
 
-  /** `remove` is called when the time of a process is over. */
+  /** `remove` is called when a process is dropped. */
   constructor(limits: RetentionLimits, clock: Clock, remove: (actor: ProcessActor) => void) {
     this.#limits = limits;
     this.#clock = clock;
     this.#remove = remove;
   }
 
-  /** Begins the time of a process that was closed just now. */
+  /** Starts the retention time of a process that was just closed. */
   keep(actor: ProcessActor): void {
     const bytes = actor.log.cost;
     const cancel = this.#clock.after(this.#limits.closedRetentionMs, () => this.#drop(actor), { background: true });
@@ -48,7 +48,7 @@ export class Retention {
     if (this.#bytes > this.#limits.closedBytes) this.#trim();
   }
 
-  /** Removes everything now. */
+  /** Removes all of them now. */
   clear(): void {
     for (const actor of this.#kept.keys()) this.#drop(actor);
   }
@@ -56,7 +56,7 @@ export class Retention {
   #trim(): void {
     for (const [actor, kept] of [...this.#kept].sort(([, a], [, b]) => b.bytes - a.bytes)) {
       if (this.#bytes <= this.#limits.closedBytes) return;
-      // What a lossless reader has not read yet stays; the memory budget bounds it.
+      // Output that a lossless reader has not read yet stays; the memory budget bounds it.
       actor.log.trim();
       this.#bytes += actor.log.cost - kept.bytes;
       kept.bytes = actor.log.cost;

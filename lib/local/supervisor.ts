@@ -1,4 +1,4 @@
-// The local backend: owns the actors of all processes that this program supervises, and nothing of what they do.
+// The local backend: owns the actors of all processes that this program supervises, but nothing of what they do.
 import { randomUUID } from "node:crypto";
 import { isAbsolute } from "node:path";
 import type { Meter } from "@opentelemetry/api";
@@ -26,30 +26,33 @@ import { followProcesses, type ProcessMetrics, processMetrics } from "../telemet
 import { ownDirectory, prepareLaunch } from "./launch.ts";
 import { LeftBehind } from "./left-behind.ts";
 import { LocalPort, unknownProcess } from "./local-port.ts";
-import { type ActorSurroundings, ProcessActor } from "./process-actor.ts";
+import { type ActorContext, ProcessActor } from "./process-actor.ts";
 import { Retention } from "./retention.ts";
 import { startDigest } from "./start-digest.ts";
 
-/** How to supervise. */
+/** Options of a supervisor. */
 export interface SupervisorOptions {
   /** Overrides of the defaults in `protocol/limits.ts`. */
   readonly limits?: Partial<Limits>;
   /** How children are spawned. Default `auto`. */
   readonly spawner?: SpawnerName | (() => Promise<Spawner>);
   /**
-   * Adopt orphaned descendants (Linux) and end their zombies. Only for programs that start no children of their own beside this
+   * Adopt orphaned descendants (Linux) and reap their zombies. Only for programs that start no children outside this
    * supervisor: those could be mistaken for descendants of its processes. Default false.
    */
   readonly subreaper?: boolean;
   /**
-   * What becomes of the processes when this program is killed with SIGKILL. `kill`: a small process of its own, started with
-   * the first one, ends them and their descendants (Linux; elsewhere createSupervisor throws UNSUPPORTED). Default `keep`:
+   * What happens to the processes when this program is killed with SIGKILL. `kill`: a small helper process, started with the
+   * first process, ends them and their descendants (Linux; elsewhere createSupervisor throws UNSUPPORTED). Default `keep`:
    * nothing ends them, and no process is started that you did not ask for.
    */
   readonly onSupervisorDeath?: OnSupervisorDeath;
-  /** Told what a subscriber throws, of bugs, and when there can be no guard for `onSupervisorDeath`. Default: the console. */
+  /**
+   * Called with errors thrown by subscribers, with bugs, and when the guard for `onSupervisorDeath` cannot start. Default: the
+   * console.
+   */
   readonly onError?: ReportError;
-  /** Where metrics go. Default: the OpenTelemetry SDK that is registered now, if there is one. */
+  /** Where metrics are recorded. Default: the OpenTelemetry SDK that is registered now, if there is one. */
   readonly meter?: Meter;
   readonly clock?: Clock;
 }
@@ -57,10 +60,12 @@ export interface SupervisorOptions {
 /** Listeners of one supervisor for one event: SIGCHLD, for exits and for orphans. */
 const LISTENERS = 2;
 
-/** Characters of an incarnation: a uuid, with room to spare. The protocol allows no more either. */
+/** Characters of an incarnation: a uuid, with room to spare. The protocol has the same limit. */
 const INCARNATION_CHARS = 64;
 
-/** Makes a supervisor. `close` it, or the program lives as long as its processes; if it exits before, they are killed. */
+/**
+ * Creates a supervisor. `close` it, or the program stays alive as long as its processes; if it exits earlier, they are killed.
+ */
 export function createSupervisor(options: SupervisorOptions = {}): Supervisor {
   return new Supervisor(options);
 }
@@ -70,17 +75,17 @@ export class Supervisor implements Backend {
   readonly changes$: GuardedObservable<ProcessInfo>;
   readonly #changes = new Subject<ProcessInfo>();
   readonly #actors = new Map<string, ProcessActor>();
-  /** Those that are not closed. */
+  /** Processes that are not closed. */
   readonly #live = new Set<ProcessActor>();
-  /** What each life was started with. */
+  /** Digest of each incarnation's start request. */
   readonly #incarnations = new Map<string, string>();
-  /** Those that still hold a child, or may get one; a removed process can be among them. */
+  /** Processes that hold a child or may get one; a removed process can be among them. */
   readonly #unreleased = new Set<ProcessActor>();
   readonly #limits: Limits;
   readonly #clock: Clock;
   readonly #onError: ReportError;
   readonly #metrics: ProcessMetrics;
-  readonly #surroundings: ActorSurroundings;
+  readonly #actorContext: ActorContext;
   readonly #budget: MemoryBudget;
   readonly #retention: Retention;
   readonly #leftBehind: LeftBehind;
@@ -104,7 +109,7 @@ export class Supervisor implements Backend {
     followProcesses(this.#metrics, this.changes$, ({ processId }) => this.#actors.get(processId)?.log.exited?.result);
     const budget = new MemoryBudget(this.#limits.memoryBudgetBytes);
     this.#budget = budget;
-    this.#surroundings = {
+    this.#actorContext = {
       clock: this.#clock,
       limits: this.#limits,
       log: { ...this.#limits, budget, counts: this.#metrics },
@@ -120,9 +125,9 @@ export class Supervisor implements Backend {
     const keep = (made: Spawner) => {
       this.#madeSpawner = made;
     };
-    // The error belongs to the caller of a start.
+    // The error is reported to the caller of `start`.
     this.#spawner.then(keep, () => undefined);
-    // Each supervisor listens to this program's events on its own; a dozen of them are no leak.
+    // Each supervisor adds its own listeners to `process`; a dozen of them are no leak.
     process.setMaxListeners(process.getMaxListeners() + LISTENERS);
     process.on("exit", this.#onExit);
   }
@@ -174,15 +179,16 @@ export class Supervisor implements Backend {
   }
 
   #admit(processId: string, incarnation: string): void {
-    if (this.#closing) throw new ExecwireError("CLOSED", "the supervisor was closed and starts nothing any more");
+    if (this.#closing)
+      throw new ExecwireError("CLOSED", "the supervisor is closed; create another one to start processes");
     if (this.#actors.has(processId)) {
       throw new ExecwireError(
         "PROCESS_EXISTS",
-        `process ${processId} already exists; an id is free again once its process was removed`,
+        `process ${processId} already exists; its id becomes free when the process is removed`,
       );
     }
     if (this.#incarnations.has(incarnation)) {
-      refuse({ field: "incarnation", message: `${incarnation} is the life of another process` });
+      refuse({ field: "incarnation", message: `${incarnation} belongs to another process` });
     }
     const live = this.#live.size;
     if (live >= this.#limits.liveProcesses) {
@@ -208,7 +214,7 @@ export class Supervisor implements Backend {
       sandbox: "none",
       labels: Object.freeze({ ...spec.labels }),
     };
-    const actor = new ProcessActor(identity, this.#surroundings, spec.timeoutMs);
+    const actor = new ProcessActor(identity, this.#actorContext, spec.timeoutMs);
     actor.cost = this.#limits.processOverheadBytes + infoCost(actor.info);
     this.#budget.add(actor.cost);
     return actor;
@@ -258,14 +264,14 @@ export class Supervisor implements Backend {
       actor.post({ type: "terminate", reason: "terminate", graceMs, scope: "tree", leftovers: true, reply });
       actor.post({ type: "closing" });
     }
-    // One that cannot be killed, being stuck in the kernel, is left.
+    // A process that cannot be killed, stuck in the kernel, is given up.
     const giveUp = this.#clock.after(graceMs + this.#limits.closeDeadlineMs, () => {
       for (const actor of actors) actor.post({ type: "release" });
     });
     const ended = this.#leftBehind.end(graceMs).catch(this.#onError);
     await Promise.all(actors.map((actor) => actor.released));
     await ended;
-    // What was added meanwhile has had its grace already, and what is seen only now.
+    // Processes that were added or found meanwhile have had their grace period already.
     await this.#leftBehind.end(0).catch(this.#onError);
     giveUp();
     this.#retention.clear();
@@ -279,7 +285,7 @@ export class Supervisor implements Backend {
     this.#changes.complete();
   }
 
-  /** The program exits with processes running: there is no time for a grace. */
+  /** The program exits while processes are running: there is no time for a grace period. */
   #killAll(): void {
     const reply = { resolve: () => undefined, reject: () => undefined };
     for (const actor of this.#unreleased) {
@@ -288,7 +294,7 @@ export class Supervisor implements Backend {
     try {
       this.#leftBehind.kill("SIGKILL");
     } catch {
-      // Not ours to kill, and the program is past the point of reporting it.
+      // We may not kill it, and it is too late to report that.
     }
     this.#madeSpawner?.finishKills();
   }

@@ -1,5 +1,5 @@
-// THE process, as everyone sees it: a log to read and a port to command. Local and remote are this same class; they
-// differ only in who writes the log and where the port leads.
+// The process, as every user sees it: a log to read and a port for commands. Local and remote processes are this same class;
+// they differ only in what writes the log and where the port leads.
 import type { Observable } from "rxjs";
 import { filter } from "rxjs";
 import type {
@@ -27,31 +27,31 @@ export interface EventsOptions {
   readonly afterSeq?: Seq;
 }
 
-/** How to pull. */
+/** Options of a pull-based reader. */
 export interface IterateOptions extends EventsOptions {
-  /** What happens when the consumer falls behind: `gap` tells it what it lost; `lossless` holds the child back. */
+  /** What to do when the consumer falls behind: `gap` reports the loss; `lossless` holds the child back. */
   readonly delivery?: DeliveryMode;
 }
 
 /** What a process is made of. */
 export interface ProcessParts {
-  /** The state of the moment, asked anew each time. */
+  /** The current state; called on every access. */
   readonly info: () => ProcessInfo;
   readonly log: LogView;
   readonly port: ProcessPort;
-  /** For whoever iterates without saying: `lossless` for who started the process, `gap` for viewers. */
+  /** Default for `iterate`: `lossless` for the client that started the process, `gap` for viewers. */
   readonly delivery: DeliveryMode;
-  /** Told what a subscriber throws. Default: the console. */
+  /** Called with errors thrown by subscribers. Default: the console. */
   readonly onSubscriberError?: ReportError;
 }
 
 /** A supervised process. */
 export class Process implements ProcessPort {
   readonly id: string;
-  /** One life of the id; a uuid. */
+  /** Identifies one process among all that use this id; a uuid. */
   readonly incarnation: string;
   readonly #parts: ProcessParts;
-  // Made when they are asked for: a server keeps many processes of which it only passes the log on.
+  // Created on first use: a server keeps many processes of which it only forwards the log.
   #output$: Observable<OutputEvent | GapNotice> | undefined;
   #exit$: Observable<ExitedEvent> | undefined;
   #closed$: Observable<ClosedEvent> | undefined;
@@ -76,32 +76,33 @@ export class Process implements ProcessPort {
     return this.#exit$;
   }
 
-  /** The end, now or later; then completes. */
+  /** The end of the log, now or later; then completes. */
   get closed$(): Observable<ClosedEvent> {
     const { log, onSubscriberError } = this.#parts;
     this.#closed$ ??= awaitEvent(log, closedEvent, onSubscriberError);
     return this.#closed$;
   }
 
-  /** The log itself, for hosts that pass it on. */
+  /** The log itself, for hosts that forward it. */
   get log(): LogView {
     return this.#parts.log;
   }
 
-  /** The state of the moment. */
+  /** The current state. */
   get info(): ProcessInfo {
     return this.#parts.info();
   }
 
   /**
-   * Replays what is retained after `afterSeq`, then follows live; completes after `closed`. A lost range is delivered as
-   * a gap. Fails with START_CANCELLED, SPAWN_FAILED or a lost connection, where no end will ever be known.
+   * Replays the retained events after `afterSeq`, then follows live; completes after `closed`. A lost range is delivered as a
+   * gap. Fails with START_CANCELLED, with SPAWN_FAILED, or when the connection is lost for good and the end will never be
+   * known.
    */
   events(options: EventsOptions = {}): Observable<Delivery> {
     return observe(this.#parts.log, options.afterSeq, this.#parts.onSubscriberError);
   }
 
-  /** The same, pulled: the log waits for the consumer, and with `lossless` the child does too. */
+  /** The same, pull-based: the log waits for the consumer, and with `lossless` so does the child. */
   iterate(options: IterateOptions = {}): DeliveryIterator {
     return new DeliveryIterator(this.#parts.log, options.afterSeq, options.delivery ?? this.#parts.delivery);
   }
