@@ -1,10 +1,10 @@
-// Checks what comes from outside before anything acts on it. Each check answers with the problem, or undefined, and
-// never throws: the caller turns it into an error of its own layer.
+// Checks input from outside before anything acts on it. Each check returns the problem, or undefined, and never throws: the
+// caller converts it to an error of its own layer.
 import type { TerminalSize } from "./events.ts";
 import { limits } from "./limits.ts";
 import type { ProcessSpec } from "./process.ts";
 
-/** What is wrong with an argument: the field, and a sentence that a person can act on. */
+/** What is wrong with an argument: its field, and a message that a person can act on. */
 export interface Problem {
   readonly field: string;
   readonly message: string;
@@ -27,7 +27,10 @@ const SPEC_FIELDS = new Set<string>([
   "labels",
 ] satisfies (keyof ProcessSpec)[]);
 
-/** The first problem of a process spec. Unknown fields are a problem too: a misspelt `envPolicy` must not run without a policy. */
+/**
+ * The first problem of a process spec. Unknown fields are a problem too: with a misspelt `envPolicy`, the process must not run
+ * without a policy.
+ */
 export function checkSpec(spec: unknown): Problem | undefined {
   if (!isRecord(spec)) return problem("spec", `must be an object, got ${describe(spec)}`);
   const unknown = Object.keys(spec).find((name) => !SPEC_FIELDS.has(name));
@@ -45,7 +48,7 @@ export function checkSpec(spec: unknown): Problem | undefined {
     optional(spec.pipeStdin, (flag) => checkFlag("pipeStdin", flag)) ??
     optional(spec.merge, (flag) => checkFlag("merge", flag)) ??
     (spec.merge === true && tty
-      ? problem("merge", "has no meaning on a tty, which has one stream anyway")
+      ? problem("merge", "cannot be combined with tty, which has only one stream")
       : undefined) ??
     optional(timeoutMs, (ms) => checkInteger("timeoutMs", ms, 1, 2 ** 31 - 1)) ??
     optional(inheritFds, checkFds) ??
@@ -61,13 +64,13 @@ export function checkSize(size: unknown): Problem | undefined {
   return checkInteger("rows", rows, 1, 65_535) ?? checkInteger("cols", cols, 1, 65_535);
 }
 
-/** The problem of a write id. An empty one is always wrong: it could never tell a retry from a new write. */
+/** The problem of a write id. An empty one is always wrong: it cannot distinguish a retry from a new write. */
 export function checkWriteId(writeId: unknown): Problem | undefined {
   if (writeId === "") return problem("writeId", "must not be empty");
   return checkText("writeId", writeId, limits.writeIdChars);
 }
 
-/** The problem of a choice among words. */
+/** The problem of a value that must be one of some words. */
 export function checkOneOf(field: string, value: unknown, words: readonly string[]): Problem | undefined {
   if (words.includes(value as string)) return undefined;
   return problem(field, `must be one of ${words.join(", ")}, got ${describe(value)}`);
@@ -144,7 +147,7 @@ function checkFds(fds: unknown): Problem | undefined {
   return undefined;
 }
 
-/** An environment: text values under names that a C program can read back. */
+/** The problem of an environment: strings under names that a C program can read back. */
 function checkEnv(field: string, env: unknown): Problem | undefined {
   const wrong = checkTextMap(field, env);
   if (wrong) return wrong;
@@ -154,9 +157,9 @@ function checkEnv(field: string, env: unknown): Problem | undefined {
     : problem(field, `has a name that is empty or holds "=" or NUL: ${describe(name)}`);
 }
 
-/** The problem of a map of texts. */
+/** The problem of a map of strings. */
 export function checkTextMap(field: string, map: unknown): Problem | undefined {
-  // No value is shown: it may be a secret in the wrong place.
+  // The value is not shown: it may be a misplaced secret.
   if (!isRecord(map))
     return problem(field, `must be an object of strings, got ${Array.isArray(map) ? "an array" : typeof map}`);
   for (const [name, value] of Object.entries(map)) {
@@ -166,7 +169,7 @@ export function checkTextMap(field: string, map: unknown): Problem | undefined {
   return undefined;
 }
 
-/** The problem of a list of texts. */
+/** The problem of a list of strings. */
 export function checkTextList(field: string, list: unknown, maxChars = Number.POSITIVE_INFINITY): Problem | undefined {
   if (!Array.isArray(list)) return problem(field, `must be an array of strings, got ${describe(list)}`);
   for (const [index, item] of list.entries()) {
@@ -176,7 +179,7 @@ export function checkTextList(field: string, list: unknown, maxChars = Number.PO
   return undefined;
 }
 
-/** Text that reaches the operating system as a C string: NUL would cut it short in silence. */
+/** The problem of a string that reaches the operating system as a C string: a NUL would silently cut it short. */
 export function checkText(field: string, value: unknown, maxChars = Number.POSITIVE_INFINITY): Problem | undefined {
   if (typeof value !== "string") return problem(field, `must be a string, got ${describe(value)}`);
   if (value.includes("\0")) return problem(field, "must not contain a NUL character");
@@ -184,7 +187,7 @@ export function checkText(field: string, value: unknown, maxChars = Number.POSIT
   return undefined;
 }
 
-/** The problem of a value that is yes or no. */
+/** The problem of a boolean. */
 export function checkFlag(field: string, value: unknown): Problem | undefined {
   return typeof value === "boolean" ? undefined : problem(field, `must be true or false, got ${describe(value)}`);
 }
@@ -198,12 +201,12 @@ function problem(field: string, message: string): Problem {
   return { field, message };
 }
 
-/** Whether a value is a map of fields. */
+/** Whether a value is an object with fields. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A value in an error message, short, and without what may be secret: text is shown by its beginning. */
+/** A value for an error message: short, and only the beginning of a text, which may be secret. */
 function describe(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}...` : value);
   if (Array.isArray(value)) return "an array";
