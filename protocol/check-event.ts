@@ -1,5 +1,5 @@
-// Checks what a server sends about a process. Readers decide by these fields, so a missing or mistyped field must not pass as a
-// value: a missing exit code is not success. Fields that this version does not know are accepted.
+// Checks what a server sends about a process. Readers decide by these fields, so a field that is missing or has the wrong type
+// must not pass as a value: a missing exit code is not success. Fields that this version does not know are accepted.
 import {
   checkFlag,
   checkInteger,
@@ -117,12 +117,12 @@ function checkExited(event: Record<string, unknown>): Problem | undefined {
   );
 }
 
-/** At most one of `exitCode` and `signal` is known; the other is null, never absent. */
+/** At most one of `exitCode` and `signal` is known. The unknown one is null, never absent. */
 function checkStatus(field: string, { exitCode, signal }: Record<string, unknown>): Problem | undefined {
   if (exitCode === null) return signal === null ? undefined : checkSignalName(`${field}.signal`, signal);
   return (
     checkInteger(`${field}.exitCode`, exitCode, MIN_EXIT_CODE, MAX_EXIT_CODE) ??
-    (signal === null ? undefined : { field: `${field}.signal`, message: "must be null beside an exit code" })
+    (signal === null ? undefined : { field: `${field}.signal`, message: "must be null when there is an exit code" })
   );
 }
 

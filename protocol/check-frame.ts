@@ -41,7 +41,7 @@ export function checkFrame(frame: Uint8Array): boolean {
   };
   const open = (items: number, isMap: boolean): void => {
     const remaining = isMap ? items * 2 : items;
-    // An item takes at least one byte, so a larger count is false.
+    // An item takes at least one byte, so a larger count is impossible.
     if (remaining > frame.length - position) throw new Error("announces more than it holds");
     levels.push({ remaining, isMap });
     if (levels.length > limits.messageDepth) throw new Error(`is nested deeper than ${limits.messageDepth} levels`);

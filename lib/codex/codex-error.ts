@@ -53,7 +53,7 @@ export function toCodexError(error: unknown): CodexError {
   return new CodexError(NUMBERS[error.code] ?? CODE.failed, error.message);
 }
 
-/** First text of the exec-server's message for a failed start, which clients look for. */
+/** How the exec-server's message for a failed start begins; clients look for this text. */
 const SPAWN_FAILURES: Readonly<Record<string, readonly [kind: string, text: string]>> = {
   "not-found": ["spawnNotFound", "No such file or directory (os error 2)"],
   "cwd-not-found": ["spawnNotFound", "No such file or directory (os error 2)"],

@@ -1,5 +1,5 @@
 // Background jobs that ended processes have left running in their sessions. They keep running and end with the supervisor. A
-// job that ends earlier is not noticed at once, because a check inspects every process of the system.
+// job that ends earlier is not noticed at once: the check inspects every process of the system, so it is rare.
 import type { SignalName } from "../../protocol/index.ts";
 import type { Clock } from "../clock.ts";
 import type { KillTarget, Leftover } from "../spawn/child.ts";

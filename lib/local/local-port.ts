@@ -94,9 +94,13 @@ export class LocalPort implements ProcessPort {
     this.#checkThere();
     const { facts } = this.#actor;
     if (facts) return facts;
-    throw new ExecwireError("UNSUPPORTED", `${what} needs /proc and pipes or a terminal that show there`, {
-      data: { what },
-    });
+    throw new ExecwireError(
+      "UNSUPPORTED",
+      `${what} is not supported here: it needs /proc, and pipes or a terminal that appear there`,
+      {
+        data: { what },
+      },
+    );
   }
 
   #checkThere(): void {

@@ -9,7 +9,7 @@ export type ProcessIdentity = Omit<ProcessInfo, "state" | "pid" | "exitCode" | "
 export interface StateChange {
   readonly pid?: number;
   readonly exit?: ExitStatus;
-  /** Appends it to the log. */
+  /** Appends the event to the log. */
   readonly record?: () => void;
 }
 

@@ -22,7 +22,7 @@ export class WriteLedger {
     const known = this.#digests.get(writeId);
     if (known === undefined) return false;
     if (known === digest(chunk)) return true;
-    const message = `write id ${writeId} was used before with other bytes; those were delivered, these are not`;
+    const message = `write id ${writeId} was used before with other bytes, which were accepted; these bytes are refused`;
     throw new ExecwireError("WRITE_ID_CONFLICT", message, { data: { writeId } });
   }
 

@@ -26,7 +26,7 @@ export interface Backend {
   attach(processId: string): Promise<Process>;
   /** All processes that are not removed yet, in the order in which they were started. */
   list(): Promise<readonly ProcessInfo[]>;
-  /** Each state change of any process. Hot: earlier states are in `list`. */
+  /** Each state change of any process. Hot: nothing is replayed; `list` has the current states. */
   readonly changes$: Observable<ProcessInfo>;
   /** Ends every process with its whole tree, waits until all have ended, and refuses new ones. */
   close(options?: CloseOptions): Promise<void>;

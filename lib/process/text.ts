@@ -34,7 +34,7 @@ export function text(process: Process, options: TextOptions = {}): Observable<st
   return guardLike(process.output$, texts);
 }
 
-/** The output line by line. A line ends with \n or \r\n; a last line without a line end is delivered at the end of its stream. */
+/** The output line by line. A line ends with \n or \r\n; a last line without a line end is delivered when the output ends. */
 export function lines(process: Process, options: LinesOptions = {}): Observable<Line> {
   const maxLength = options.maxLength ?? 1024 * 1024;
   const cutLines = defer(() => {

@@ -38,7 +38,7 @@ export const initializeResult = struct("InitializeResponse", { sessionId: string
 /** The result of `process/start`. */
 export const startResult = struct("ExecResponse", { processId: string, sandboxType: optional(string) });
 
-/** The answer to `process/read`. */
+/** The result of `process/read`. */
 export const readResult = struct("ReadResponse", {
   chunks: listOf(struct("ProcessOutputChunk", { seq, stream, chunk: base64 })),
   nextSeq: seq,

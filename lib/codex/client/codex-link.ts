@@ -160,7 +160,7 @@ export class CodexLink {
   }
 
   #onRefused(error: { readonly code: number; readonly message: string }): void {
-    // The lost socket still holds the session; the server detaches it within seconds.
+    // The lost socket still holds the session; the server will detach it soon, so try again.
     if (error.code === CODE.attached) return this.#connection.reopen();
     if (this.#sessionId !== undefined && /unknown session/i.test(error.message)) return this.#endUnknown(error.message);
     this.#connection.end(connectionLost("refused", `the server refuses the connection: ${error.message}`));

@@ -18,7 +18,7 @@ export class FramePool {
     return Buffer.from(this.#free.pop() ?? new ArrayBuffer(SLAB_BYTES), 0, bytes);
   }
 
-  /** Returns a frame that is no longer read. */
+  /** Gives the memory of a frame back once nothing reads it any more. */
   release({ buffer }: Uint8Array): void {
     if (!(buffer instanceof ArrayBuffer) || buffer.byteLength !== SLAB_BYTES) return;
     if (this.#free.length < MAX_FREE) this.#free.push(buffer);

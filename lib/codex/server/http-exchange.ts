@@ -96,7 +96,7 @@ function toLines(method: string, url: URL, headers: readonly RequestHeader[], bo
   return lines;
 }
 
-/** The target of a redirect; undefined when the response is none, or its target is not a URL. */
+/** The target of a redirect; undefined when the response is not a redirect, or its target is not a URL. */
 function redirectTarget(from: URL, { statusCode = 0, headers: { location } }: IncomingMessage): URL | undefined {
   if (location === undefined || ![301, 302, 303, 307, 308].includes(statusCode)) return undefined;
   try {

@@ -4,10 +4,10 @@ import type { Seq } from "../../../protocol/index.ts";
 
 /** Bytes pushed between pings: often enough to keep little, rarely enough to cost nothing. */
 const PING_EVERY_BYTES = 256 * 1024;
-/** Unanswered pings. A client that exceeds it answers no pings at all, and is assumed to read what it is sent. */
+/** Limit on unanswered pings. A client that exceeds it answers no pings at all, and is assumed to read what it is sent. */
 const MAX_PENDING = 64;
 
-/** A source of events that wants to know which of them were received. */
+/** A source of events. `received` reports up to which seq the client has received them. */
 export interface AckedSource {
   readonly sentSeq: Seq;
   received(seq: Seq): void;

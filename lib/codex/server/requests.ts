@@ -11,7 +11,7 @@ export interface RequestScope {
   send(frame: Uint8Array): void;
   readonly drained: () => Promise<void>;
   readonly signal: AbortSignal;
-  /** What should follow a reply failed to start, and the client would wait for it forever. */
+  /** Called when the action that should follow a reply has failed: the client would wait for its events forever. */
   broken(): void;
 }
 

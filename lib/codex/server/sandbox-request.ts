@@ -50,7 +50,7 @@ function decodeTagged<W extends string>(name: string, types: readonly W[], value
 
 function unavailable(type: string, asked: string): Error {
   return invalidParams(
-    "this exec-server has no sandbox yet and runs nothing unsandboxed when one was asked for " +
+    "this exec-server has no sandbox and refuses a request that needs one " +
       `(sandbox.permissions.type is \`${type}\`: ${asked})`,
   );
 }
