@@ -43,20 +43,17 @@ interface Scene {
 /** Starts commands and all those that get hold of their streams. */
 async function setScene(backend: Supervisor | RemoteBackend, timeoutMs?: number): Promise<Scene> {
   const spec = { env, ...(timeoutMs !== undefined && { timeoutMs }) };
-  const all: Unrelated[] = [
-    await master(scratch(uniqueName("s")), "older"),
-    await master(scratch(uniqueName("s")), "younger"),
-    tmux(scratch(uniqueName("t")), "older"),
-    tmux(scratch(uniqueName("t")), "younger"),
-  ];
-  ended.push(...all.map((each) => () => each.end()));
-  const processes = await Promise.all(
-    all.map(async ({ client, tty }) => {
-      const process = await backend.start({ ...spec, argv: client, tty });
-      await printed(process, "ready");
-      return process;
-    }),
-  );
+  const pair = (): Unrelated[] => [master(scratch(uniqueName("s"))), tmux(scratch(uniqueName("t")))];
+  const [older, younger] = [pair(), pair()];
+  const all = [...older, ...younger];
+  const begin = async (each: Unrelated) => {
+    await each.begin();
+    ended.push(() => each.end());
+  };
+  await Promise.all(older.map(begin));
+  const processes = await Promise.all(all.map(({ client, tty }) => backend.start({ ...spec, argv: client, tty })));
+  await Promise.all(younger.map(begin));
+  for (const process of processes) await printed(process, "ready");
   const origin = await backend.start({ ...spec, argv: bash(OURS), pipeStdin: true });
   await origin.write("\n");
   const ours = numbersIn(await printed(origin, /(\d+\s+){4}/));
