@@ -14,7 +14,8 @@ export function heapBytes(): number {
   return process.memoryUsage().heapUsed;
 }
 
-function collect(): void {
+/** Collects what nothing refers to. */
+export function collect(): void {
   setFlagsFromString("--expose-gc");
   (runInNewContext("gc") as () => void)();
 }
