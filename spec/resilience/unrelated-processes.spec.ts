@@ -1,9 +1,9 @@
 // Whatever ends a command: a process that only has its streams lives on, older than it or younger, and what it has started itself
 // ends. Each way to end is tried with all of them at once.
-import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { connect, createSupervisor, type Process, type RemoteBackend, type Supervisor } from "../../lib/index.ts";
+import { lacking } from "../../scripts/prerequisites.mjs";
 import { end, printed } from "../support/outcome.ts";
 import { bash } from "../support/programs.ts";
 import { makeScratch, uniqueName } from "../support/scratch.ts";
@@ -11,9 +11,6 @@ import { isAlive } from "../support/system-facts.ts";
 import { type HostedServer, makeSurroundings } from "../support/system-server.ts";
 import { allGone, endDetached, numbersIn } from "../support/trees.ts";
 import { curiousShell, master, tmux, type Unrelated } from "../support/unrelated.ts";
-
-const missing = ["tmux", "python3"].filter((program) => spawnSync("which", [program]).status !== 0);
-if (missing.length > 0) console.warn(`SKIPPED what unrelated processes live through: no ${missing.join(", ")} here`);
 
 const scratch = makeScratch();
 const user = makeSurroundings();
@@ -90,46 +87,49 @@ async function checkEnd({ unrelated, ours }: Scene): Promise<void> {
 const terminateAll = ({ processes }: Scene, graceMs: number) =>
   Promise.all(processes.map((process) => process.terminate({ scope: "tree", graceMs })));
 
-(missing.length > 0 ? describe.skip : describe)("processes that have only got the streams of a command live on", () => {
-  it.each([0, 500])("when its tree is terminated, with a grace of %i ms", async (graceMs) => {
-    const scene = await setScene(supervise());
-    await terminateAll(scene, graceMs);
-    await checkEnd(scene);
-    // And do not keep it from being closed.
-    await Promise.all(scene.processes.map(end));
-    expect(scene.unrelated.filter((pid) => !isAlive(pid))).toEqual([]);
-  });
+(lacking("tmux", "python3").length > 0 ? describe.skip : describe)(
+  "processes that have only got the streams of a command live on",
+  () => {
+    it.each([0, 500])("when its tree is terminated, with a grace of %i ms", async (graceMs) => {
+      const scene = await setScene(supervise());
+      await terminateAll(scene, graceMs);
+      await checkEnd(scene);
+      // And do not keep it from being closed.
+      await Promise.all(scene.processes.map(end));
+      expect(scene.unrelated.filter((pid) => !isAlive(pid))).toEqual([]);
+    });
 
-  it("when its tree is signalled", async () => {
-    const scene = await setScene(supervise());
-    await Promise.all(scene.processes.map((process) => process.signal("SIGKILL", { scope: "tree" })));
-    await checkEnd(scene);
-  });
+    it("when its tree is signalled", async () => {
+      const scene = await setScene(supervise());
+      await Promise.all(scene.processes.map((process) => process.signal("SIGKILL", { scope: "tree" })));
+      await checkEnd(scene);
+    });
 
-  it("when its time is out", async () => {
-    const scene = await setScene(supervise(), 3_000);
-    await checkEnd(scene);
-  });
+    it("when its time is out", async () => {
+      const scene = await setScene(supervise(), 3_000);
+      await checkEnd(scene);
+    });
 
-  it("when the supervisor is closed", async () => {
-    const supervisor = supervise();
-    const scene = await setScene(supervisor);
-    await supervisor.close({ graceMs: 500 });
-    await checkEnd(scene);
-  });
+    it("when the supervisor is closed", async () => {
+      const supervisor = supervise();
+      const scene = await setScene(supervisor);
+      await supervisor.close({ graceMs: 500 });
+      await checkEnd(scene);
+    });
 
-  it("when the session of its client ends", async () => {
-    const { client } = await serve();
-    const scene = await setScene(client);
-    await client.close({ graceMs: 500 });
-    await checkEnd(scene);
-  });
+    it("when the session of its client ends", async () => {
+      const { client } = await serve();
+      const scene = await setScene(client);
+      await client.close({ graceMs: 500 });
+      await checkEnd(scene);
+    });
 
-  it.each(["SIGTERM", "SIGKILL"] as const)("when the server gets %s", async (signal) => {
-    const { server, client } = await serve();
-    const scene = await setScene(client);
-    server.child.kill(signal);
-    await server.ended;
-    await checkEnd(scene);
-  });
-});
+    it.each(["SIGTERM", "SIGKILL"] as const)("when the server gets %s", async (signal) => {
+      const { server, client } = await serve();
+      const scene = await setScene(client);
+      server.child.kill(signal);
+      await server.ended;
+      await checkEnd(scene);
+    });
+  },
+);
