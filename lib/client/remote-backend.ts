@@ -223,7 +223,8 @@ export class RemoteBackend implements Backend {
   #onChange(process: ProcessInfo): void {
     const log = this.#logs.get(process.incarnation);
     if (log) log.info = process;
-    if (process.state === "removed") this.#logs.delete(process.incarnation);
+    // A reader that has not come to the end yet must still hear of a lost connection, or it would wait for ever.
+    if (process.state === "removed" && !log?.replica.wanted) this.#logs.delete(process.incarnation);
     this.#changes.next(process);
   }
 
