@@ -4,12 +4,12 @@
 // Other numbers stay where they are used: facts of the kernel or of another protocol (system calls, PATH_MAX, what the Codex client
 // accepts), steps of one mechanism that change no result (slices, timers that look again), and the defaults of runs and of agents'
 // sessions (exec/options.ts, exec/session-limits.ts), which belong to a call and not to a host.
-import { checkInteger, type Problem } from "./check-value.ts";
+import { checkInteger, optional, type Problem } from "./check-value.ts";
 
 /** PATH_MAX of Linux without the NUL: the kernel takes no longer path, whatever a host allows. */
 export const PATH_MAX_BYTES = 4095;
 
-/** What a timer of Node can count. */
+/** What a timer of Node can count, 24 days: longer ones fire at once. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Default limits. */
@@ -80,6 +80,8 @@ export const limits = {
   envPatternChars: 256,
   /** A list for a client that knows no pages; arguments are shortened further where it would be more. */
   listBytes: 4 * 1024 * 1024,
+  /** Processes that a client takes in one list: many times what a server keeps. A list without an end would fill its memory. */
+  listedProcesses: 100_000,
   /** A page of a list: encoding a larger one would keep everybody else waiting for milliseconds. */
   listPageBytes: 512 * 1024,
   /** Characters of a process id chosen by a caller: the Codex client's need no more. The host checks it, not its remote clients. */
@@ -121,6 +123,8 @@ export const limits = {
   outboxesBytes: 256 * 1024 * 1024,
   /** The same for all viewers: they cannot take what the others need, nor make the server grow by more than 64 MiB. */
   viewOutboxesBytes: 24 * 1024 * 1024,
+  /** The same for clients of the Codex protocol, which take replies of hundreds of MiB: one of those, and what the others need. */
+  codexOutboxesBytes: 1024 * 1024 * 1024,
   /** A peer that takes not one byte of what waits for it for this long is dropped. Any byte counts, so a slow line is not. */
   stallMs: 30_000,
   /** When the outboxes of its kind are full together for this long, a connection that holds more than its share is dropped. */
@@ -183,13 +187,17 @@ export const MAX_WINDOW_BYTES = 64 * 1024 * 1024;
 /** Limits as a caller may override them. */
 export type Limits = { readonly [K in keyof typeof limits]: number };
 
-/** The first problem of overrides: an unknown name, or a value that is no whole number from 0 (for times: within a timer). */
+/** Without any time nothing would ever be read. */
+const NOT_ZERO: readonly string[] = ["turnMs", "viewTurnMs"] satisfies (keyof Limits)[];
+
+/** The first problem of overrides: an unknown name, or a value that is no whole number (for times: within a timer). */
 export function checkLimits(overrides: Partial<Limits>): Problem | undefined {
   for (const [name, value] of Object.entries(overrides)) {
     const field = `limits.${name}`;
     if (!Object.hasOwn(limits, name)) return { field, message: "is not a limit" };
-    const problem = checkInteger(field, value, 0, name.endsWith("Ms") ? MAX_TIMER_MS : Number.MAX_SAFE_INTEGER);
-    if (value !== undefined && problem) return problem;
+    const [min, max] = [NOT_ZERO.includes(name) ? 1 : 0, name.endsWith("Ms") ? MAX_TIMER_MS : Number.MAX_SAFE_INTEGER];
+    const problem = optional(value, (given) => checkInteger(field, given, min, max));
+    if (problem) return problem;
   }
   return undefined;
 }

@@ -105,7 +105,7 @@ export class RemoteBackend implements Backend {
   }
 
   list(): Promise<readonly ProcessInfo[]> {
-    return collectPages((params) => this.#requests.call("process/list", params));
+    return collectPages((params) => this.#requests.call("process/list", params), this.#limits.listedProcesses);
   }
 
   async close(options: CloseOptions = {}): Promise<void> {
