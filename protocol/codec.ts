@@ -1,7 +1,8 @@
 // Messages to bytes and back: one msgpack map a frame, self-contained.
 import { Packr, Unpackr } from "msgpackr";
-import { checkFrame } from "./check-frame.ts";
+import { checkFrame, type FrameLimits } from "./check-frame.ts";
 import type { ProcessEvent } from "./events.ts";
+import { limits } from "./limits.ts";
 import type { ClientMessage, EventMessage, ServerMessage } from "./messages.ts";
 
 // A key `toJSON` is a name like any other.
@@ -25,8 +26,8 @@ export function encodeEvent(channel: number, event: ProcessEvent): Uint8Array {
  * Decodes a frame to plain data: object, array, string, boolean, null, finite number or bytes. Throws with a sentence about
  * what is wrong. Byte strings are views of the frame: copy small ones before keeping them.
  */
-export function decode(frame: Uint8Array): unknown {
-  return checkFrame(frame) ? toObjects(mapUnpackr.unpack(frame)) : unpackr.unpack(frame);
+export function decode(frame: Uint8Array, bounds: FrameLimits = limits): unknown {
+  return checkFrame(frame, bounds) ? toObjects(mapUnpackr.unpack(frame)) : unpackr.unpack(frame);
 }
 
 /** Objects whose every key is a field of their own, also `__proto__`. */

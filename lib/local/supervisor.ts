@@ -4,16 +4,17 @@ import { isAbsolute } from "node:path";
 import type { Meter } from "@opentelemetry/api";
 import { Subject } from "rxjs";
 import {
-  checkSpec,
+  checkGrace,
+  checkStart,
   checkText,
   type DeliveryMode,
   type Limits,
-  limits,
   type ProcessInfo,
   type ProcessSpec,
 } from "../../protocol/index.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { ExecwireError, refuse } from "../errors.ts";
+import { withDefaults } from "../limits.ts";
 import { GuardedObservable, type ReportError, reportToConsole } from "../log/guarded-observable.ts";
 import { MemoryBudget } from "../log/memory-budget.ts";
 import type { Backend, CloseOptions, StartOptions } from "../process/backend.ts";
@@ -22,6 +23,7 @@ import { checkDescribable, describeArgv, infoCost } from "../process/process-inf
 import type { Leftover, Spawner } from "../spawn/child.ts";
 import { Guard, type OnSupervisorDeath } from "../spawn/guard.ts";
 import { loadSpawner, type SpawnerName } from "../spawn/load-spawner.ts";
+import { isSignal } from "../spawn/signals.ts";
 import { followProcesses, type ProcessMetrics, processMetrics } from "../telemetry/process-metrics.ts";
 import { ownDirectory, prepareLaunch } from "./launch.ts";
 import { LeftBehind } from "./left-behind.ts";
@@ -57,9 +59,6 @@ export interface SupervisorOptions {
 /** Listeners of one supervisor for one event: SIGCHLD, for exits and for orphans. */
 const LISTENERS = 2;
 
-/** Characters of an incarnation: a uuid, with room to spare. The protocol allows no more either. */
-const INCARNATION_CHARS = 64;
-
 /** Makes a supervisor. `close` it, or the program lives as long as its processes; if it exits before, they are killed. */
 export function createSupervisor(options: SupervisorOptions = {}): Supervisor {
   return new Supervisor(options);
@@ -91,7 +90,7 @@ export class Supervisor implements Backend {
   #closing: Promise<void> | undefined;
 
   constructor(options: SupervisorOptions) {
-    this.#limits = { ...limits, ...options.limits };
+    this.#limits = withDefaults(options.limits);
     this.#clock = options.clock ?? systemClock;
     this.#onError = options.onError ?? reportToConsole;
     this.#retention = new Retention(this.#limits, this.#clock, (actor) => actor.post({ type: "remove" }));
@@ -128,7 +127,7 @@ export class Supervisor implements Backend {
   }
 
   async start(spec: ProcessSpec, { incarnation = randomUUID() }: StartOptions = {}): Promise<Process> {
-    refuse(checkSpec(spec) ?? checkText("incarnation", incarnation, INCARNATION_CHARS));
+    refuse(checkStart(spec, incarnation, this.#limits));
     if (spec.cwd !== undefined && !isAbsolute(spec.cwd)) {
       refuse({ field: "cwd", message: `must be an absolute path of this host, got ${spec.cwd}` });
     }
@@ -155,6 +154,7 @@ export class Supervisor implements Backend {
   }
 
   async attach(processId: string): Promise<Process> {
+    refuse(checkText("processId", processId));
     const actor = this.#actors.get(processId);
     if (!actor) throw unknownProcess(processId);
     return this.#processOf(actor, "gap");
@@ -164,7 +164,8 @@ export class Supervisor implements Backend {
     return [...this.#actors.values()].map((actor) => actor.info);
   }
 
-  close(options: CloseOptions = {}): Promise<void> {
+  async close(options: CloseOptions = {}): Promise<void> {
+    refuse(checkGrace({ graceMs: options.graceMs }));
     this.#closing ??= this.#close(options.graceMs ?? this.#limits.graceMs);
     return this.#closing;
   }
@@ -186,13 +187,8 @@ export class Supervisor implements Backend {
     }
     const live = this.#live.size;
     if (live >= this.#limits.liveProcesses) {
-      throw new ExecwireError(
-        "LIMIT_EXCEEDED",
-        `${live} processes are running, the limit liveProcesses is ${this.#limits.liveProcesses}`,
-        {
-          data: { limit: "liveProcesses" },
-        },
-      );
+      const message = `${live} processes are running, the limit liveProcesses is ${this.#limits.liveProcesses}`;
+      throw new ExecwireError("LIMIT_EXCEEDED", message, { data: { limit: "liveProcesses" } });
     }
   }
 
@@ -248,7 +244,9 @@ export class Supervisor implements Backend {
 
   #processOf(actor: ProcessActor, delivery: DeliveryMode): Process {
     const port = new LocalPort(actor.info.processId, actor, { clock: this.#clock, graceMs: this.#limits.graceMs });
-    return new Process({ info: () => actor.info, log: actor.log, port, delivery, onSubscriberError: this.#onError });
+    const { log } = actor;
+    const bounds = { limits: this.#limits, isSignal };
+    return new Process({ info: () => actor.info, log, port, bounds, delivery, onSubscriberError: this.#onError });
   }
 
   async #close(graceMs: number): Promise<void> {

@@ -1,5 +1,5 @@
 // The commands one may give to a process, near or far. Everything that changes a process is here; everything that it
-// printed or became is in its log.
+// printed or became is in its log. A port trusts its arguments: `Process` and the wire have checked them.
 import type {
   Activity,
   KillScope,
@@ -47,7 +47,7 @@ export interface ProcessPort {
    * much is waiting, or a terminal in canonical mode would drop part of a line (`ttyLine`: over 4,095 bytes, counted from the last
    * line end, judged when the write's turn has come; not where the modes of the terminal cannot be read). Never with EPIPE.
    */
-  write(chunk: Uint8Array | string, options?: WriteOptions): Promise<WriteStatus>;
+  write(chunk: Uint8Array, options?: WriteOptions): Promise<WriteStatus>;
   /** Ends stdin after what was queued: EOF on a pipe, the terminal's end-of-file character on a tty. Idempotent. */
   closeStdin(): Promise<WriteStatus>;
   /** Delivers a signal. Unknown, starting or exited: succeeds and does nothing. */

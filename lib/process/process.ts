@@ -2,23 +2,34 @@
 // differ only in who writes the log and where the port leads.
 import type { Observable } from "rxjs";
 import { filter } from "rxjs";
-import type {
-  ClosedEvent,
-  Delivery,
-  DeliveryMode,
-  ExitedEvent,
-  GapNotice,
-  OutputEvent,
-  ProcessInfo,
-  Seq,
-  SignalName,
-  TerminalSize,
+import {
+  type ClosedEvent,
+  checkInteger,
+  checkOneOf,
+  checkReadOptions,
+  checkSignal,
+  checkSize,
+  checkTermination,
+  checkWrite,
+  type Delivery,
+  type DeliveryMode,
+  type ExitedEvent,
+  type GapNotice,
+  type Limits,
+  type OutputEvent,
+  optional,
+  type ProcessInfo,
+  type Seq,
+  type SignalName,
+  type TerminalSize,
 } from "../../protocol/index.ts";
+import { refuse } from "../errors.ts";
 import { awaitEvent } from "../log/await-event.ts";
 import type { ReportError } from "../log/guarded-observable.ts";
 import { DeliveryIterator } from "../log/iterate.ts";
 import type { LogView } from "../log/log-view.ts";
 import { observe } from "../log/observe.ts";
+import { endTree } from "./end-tree.ts";
 import type { ProcessPort, ReadCallOptions, SignalOptions, TerminateOptions, WriteOptions } from "./port.ts";
 
 /** Where to begin reading. */
@@ -33,20 +44,28 @@ export interface IterateOptions extends EventsOptions {
   readonly delivery?: DeliveryMode;
 }
 
+/** What the host of a process takes, beside what is wrong on every host. */
+export interface HostBounds {
+  readonly limits: Pick<Limits, "readWaitMs" | "writeIdChars">;
+  readonly isSignal: (name: string) => boolean;
+}
+
 /** What a process is made of. */
 export interface ProcessParts {
   /** The state of the moment, asked anew each time. */
   readonly info: () => ProcessInfo;
   readonly log: LogView;
   readonly port: ProcessPort;
+  /** Absent for a process of another machine, whose host checks what is left to it. */
+  readonly bounds?: HostBounds;
   /** For whoever iterates without saying: `lossless` for who started the process, `gap` for viewers. */
   readonly delivery: DeliveryMode;
   /** Told what a subscriber throws. Default: the console. */
   readonly onSubscriberError?: ReportError;
 }
 
-/** A supervised process. */
-export class Process implements ProcessPort {
+/** A supervised process. Arguments are checked here, for every backend alike: a refused call reaches no port. */
+export class Process {
   readonly id: string;
   /** One life of the id; a uuid. */
   readonly incarnation: string;
@@ -98,11 +117,14 @@ export class Process implements ProcessPort {
    * a gap. Fails with START_CANCELLED, SPAWN_FAILED or a lost connection, where no end will ever be known.
    */
   events(options: EventsOptions = {}): Observable<Delivery> {
+    checkPosition(options);
     return observe(this.#parts.log, options.afterSeq, this.#parts.onSubscriberError);
   }
 
   /** The same, pulled: the log waits for the consumer, and with `lossless` the child does too. */
   iterate(options: IterateOptions = {}): DeliveryIterator {
+    checkPosition(options);
+    refuse(optional(options.delivery, (mode) => checkOneOf("delivery", mode, ["gap", "lossless"])));
     return new DeliveryIterator(this.#parts.log, options.afterSeq, options.delivery ?? this.#parts.delivery);
   }
 
@@ -110,27 +132,36 @@ export class Process implements ProcessPort {
     return this.iterate();
   }
 
-  read(options?: ReadCallOptions) {
-    return this.#parts.port.read(options);
+  async read({ signal, ...options }: ReadCallOptions = {}) {
+    refuse(checkReadOptions(options, this.#parts.bounds?.limits.readWaitMs));
+    return this.#parts.port.read(signal ? { ...options, signal } : options);
   }
 
-  write(chunk: Uint8Array | string, options?: WriteOptions) {
-    return this.#parts.port.write(chunk, options);
+  async write(chunk: Uint8Array | string, options: WriteOptions = {}) {
+    const bytes = typeof chunk === "string" ? new TextEncoder().encode(chunk) : chunk;
+    refuse(checkWrite({ chunk: bytes, writeId: options.writeId }, this.#parts.bounds?.limits.writeIdChars));
+    // A copy: the caller may use its buffer again while the bytes still wait here.
+    return this.#parts.port.write(bytes === chunk ? Uint8Array.from(bytes) : bytes, options);
   }
 
   closeStdin() {
     return this.#parts.port.closeStdin();
   }
 
-  signal(signal: SignalName, options?: SignalOptions) {
+  async signal(signal: SignalName, options: SignalOptions = {}) {
+    refuse(checkSignal({ signal, scope: options.scope }));
+    if (this.#parts.bounds?.isSignal(signal) === false)
+      refuse({ field: "signal", message: `must be a signal of this system, got ${signal}` });
     return this.#parts.port.signal(signal, options);
   }
 
-  resize(size: TerminalSize) {
+  async resize(size: TerminalSize) {
+    refuse(checkSize(size));
     return this.#parts.port.resize(size);
   }
 
-  terminate(options?: TerminateOptions) {
+  async terminate(options: TerminateOptions = {}) {
+    refuse(checkTermination({ graceMs: options.graceMs, scope: options.scope }));
     return this.#parts.port.terminate(options);
   }
 
@@ -143,12 +174,15 @@ export class Process implements ProcessPort {
   }
 
   /** Terminates the process with its whole tree and resolves when it is closed. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.terminate({ scope: "tree" });
-    await new Promise<void>((resolve) => this.closed$.subscribe({ complete: resolve, error: () => resolve() }));
+  [Symbol.asyncDispose](): Promise<void> {
+    return endTree(this);
   }
 }
 
 function closedEvent(log: LogView): ClosedEvent | undefined {
   return log.closed ? (log.next(log.headSeq - 1) as ClosedEvent) : undefined;
+}
+
+function checkPosition({ afterSeq }: EventsOptions): void {
+  refuse(optional(afterSeq, (seq) => checkInteger("afterSeq", seq, 0, Number.MAX_SAFE_INTEGER)));
 }

@@ -20,3 +20,8 @@ export function signalNumber(name: string): number | undefined {
   }
   return constants.signals[name as keyof typeof constants.signals];
 }
+
+/** Whether this system has a signal of that name. */
+export function isSignal(name: string): boolean {
+  return signalNumber(name) !== undefined;
+}

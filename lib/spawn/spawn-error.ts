@@ -3,7 +3,7 @@
 import { constants } from "node:fs";
 import { access, open, stat } from "node:fs/promises";
 import { getSystemErrorMap } from "node:util";
-import { limits, type SpawnFailureKind } from "../../protocol/index.ts";
+import type { SpawnFailureKind } from "../../protocol/index.ts";
 import { ExecwireError } from "../errors.ts";
 import type { Launch } from "./child.ts";
 
@@ -48,13 +48,7 @@ export async function explainFailure(launch: Launch, cause: NodeJS.ErrnoExceptio
 }
 
 /** What is wrong with a launch as far as one can see before it; undefined when nothing is. */
-export async function inspect({ cwd, file, argv, env }: Launch): Promise<ExecwireError | undefined> {
-  const tooLong = findTooLong(argv, env);
-  if (tooLong !== undefined) {
-    const { what, bytes } = tooLong;
-    const message = `${what} has ${bytes} bytes, and the system allows ${limits.argBytes - 1}; use stdin or a file`;
-    return spawnFailed("arg-too-long", message, file);
-  }
+export async function inspect({ cwd, file }: Launch): Promise<ExecwireError | undefined> {
   // Not `instanceof Error`: under jest or vm the errors of Node are of another realm.
   const directory = await stat(cwd).catch((error: NodeJS.ErrnoException) => error);
   if (!("isDirectory" in directory)) {
@@ -81,17 +75,23 @@ export async function inspect({ cwd, file, argv, env }: Launch): Promise<Execwir
   return undefined;
 }
 
-/** Names the first argument or variable above the system's limit; its value may be a secret. */
-function findTooLong(
+/** Throws for the first argument or variable of so many bytes with its NUL, by name: its value may be a secret. */
+export function checkLengths(
+  file: string,
   argv: readonly string[],
   env: Readonly<Record<string, string>>,
-): { readonly what: string; readonly bytes: number } | undefined {
+  argBytes: number,
+): void {
   // A character has at most three bytes per unit of its length: short texts need not be measured.
-  const isTooLong = (text: string) => text.length * 3 >= limits.argBytes && Buffer.byteLength(text) >= limits.argBytes;
+  const isTooLong = (text: string) => text.length * 3 >= argBytes && Buffer.byteLength(text) >= argBytes;
+  const refuse = (what: string, text: string): never => {
+    const message = `${what} has ${Buffer.byteLength(text)} bytes, at most ${argBytes - 1} are allowed; use stdin or a file`;
+    throw spawnFailed("arg-too-long", message, file);
+  };
   const index = argv.findIndex(isTooLong);
-  if (index >= 0) return { what: `argument ${index}`, bytes: Buffer.byteLength(argv[index] as string) };
+  if (index >= 0) refuse(`argument ${index}`, argv[index] as string);
   const variable = Object.entries(env).find(([name, value]) => isTooLong(`${name}=${value}`));
-  return variable && { what: `variable ${variable[0]}`, bytes: Buffer.byteLength(variable.join("=")) };
+  if (variable) refuse(`variable ${variable[0]}`, variable.join("="));
 }
 
 async function may(path: string, mode: number): Promise<boolean> {

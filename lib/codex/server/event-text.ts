@@ -1,6 +1,6 @@
 // The log of a process as this dialect writes it: notifications for who follows, and the answer to `process/read`.
 import type { ExitedEvent, OutputEvent, ProcessEvent, ResizedEvent } from "../../../protocol/index.ts";
-import { signalNumber } from "../../spawn/signals.ts";
+import { shellExitCode } from "../../process/signal-number.ts";
 
 /** Gives memory for a frame of exactly so many bytes. */
 export type Allocate = (bytes: number) => Buffer;
@@ -36,11 +36,9 @@ export function chunkOfRead(event: OutputEvent | ResizedEvent): Buffer {
   return chunkJson('{"seq":', event, "}", Buffer.allocUnsafe);
 }
 
-/** The exit as one number: 128+n after a death by signal, as shells say it; -1 where nobody knows. */
-export function exitCodeOf({ exitCode, signal }: ExitedEvent): number {
-  if (exitCode !== null) return exitCode;
-  const number = signal === null ? undefined : signalNumber(signal);
-  return number === undefined ? -1 : 128 + number;
+/** The exit as one number; -1 where none is known. */
+export function exitCodeOf(exit: ExitedEvent): number {
+  return shellExitCode(exit) ?? -1;
 }
 
 /** There is no notification for a resize, and a seq that never comes would hang the client: it is output of nothing. */

@@ -1,4 +1,5 @@
 // The family `http`: requests that this host sends for a client. A body comes whole with the answer, or in deltas behind it.
+import { MAX_TIMER_MS } from "../../../protocol/index.ts";
 import { CODE, CodexError, invalidParams } from "../codex-error.ts";
 import type { HttpAnswer } from "./http-exchange.ts";
 import { exchange, reasonOf } from "./http-exchange.ts";
@@ -12,9 +13,6 @@ import { Announcement, method, RawResult } from "./method.ts";
  * in JavaScript (512 MiB); what is longer can be streamed.
  */
 export const MAX_BUFFERED_BODY_BYTES = 268_435_456;
-
-/** The longest time a timer of Node can wait: 24 days. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** The methods for one connection. */
 export function httpMethods(scope: MethodScope, maxBufferedBodyBytes = MAX_BUFFERED_BODY_BYTES): Methods {
