@@ -13,7 +13,7 @@ import {
 import { newUuid } from "../../client/uuid.ts";
 import type { Clock } from "../../clock.ts";
 import { ExecwireError, refuse } from "../../errors.ts";
-import { WriteLedger } from "../../local/write-ledger.ts";
+import { WriteLedger } from "../../host/write-ledger.ts";
 import { read } from "../../log/read.ts";
 import type {
   ProcessPort,
