@@ -32,7 +32,9 @@ import type { Limits, ProcessInfo, ProcessState, TerminalSize, WriteStatus } fro
 import { Mailbox } from "../actor/mailbox.ts";
 import type { Cancel, Clock } from "../clock.ts";
 import { ExecwireError } from "../errors.ts";
+import { WriteLedger } from "../host/write-ledger.ts";
 import { ReplayLog, type ReplayLogOptions } from "../log/replay-log.ts";
+import { infoCost } from "../process/process-info.ts";
 import type { Child, ExitStatus, Facts, KillTarget, Leftover } from "../spawn/child.ts";
 import { discard } from "./discard.ts";
 import { HeldStreams } from "./held-streams.ts";
@@ -42,7 +44,6 @@ import { PauseLease } from "./pause-lease.ts";
 import { describeExit, type Identity, ProcessStatus } from "./process-status.ts";
 import { type StdinCounts, StdinQueue } from "./stdin-queue.ts";
 import { Termination, type TerminationRequest } from "./termination.ts";
-import { WriteLedger } from "./write-ledger.ts";
 
 /** What all actors of a supervisor have in common: one object, since a copy of it for each costs more than a small process. */
 export interface ActorSurroundings {
@@ -59,8 +60,8 @@ export interface ActorSurroundings {
 /** One supervised process. */
 export class ProcessActor {
   readonly log: ReplayLog;
-  /** What it costs its supervisor beside its log, in bytes. */
-  cost = 0;
+  /** Bytes of memory that it costs beside its log. */
+  readonly cost: number;
   /** Settles with the outcome of the spawn. */
   readonly started: Promise<void>;
   /** Resolves when nothing of the process is held any more: it is closed and its pid given up, or it never was. */
@@ -86,6 +87,7 @@ export class ProcessActor {
 
   constructor(identity: Identity, surroundings: ActorSurroundings, timeoutMs?: number) {
     this.#status = new ProcessStatus(identity, (info) => surroundings.onChange(this, info));
+    this.cost = surroundings.limits.processOverheadBytes + infoCost(this.info);
     this.#surroundings = surroundings;
     this.#timeoutMs = timeoutMs;
     const { clock, limits, log, onBug } = surroundings;

@@ -10,9 +10,9 @@
 // 4. No error of the pipe escapes: a child that stopped reading makes later writes `stdinClosed`.
 import type { Limits, WriteStatus } from "../../protocol/index.ts";
 import { ExecwireError } from "../errors.ts";
+import type { WriteLedger } from "../host/write-ledger.ts";
 import type { ChildStdin } from "../spawn/child.ts";
 import type { Reply } from "./message.ts";
-import type { WriteLedger } from "./write-ledger.ts";
 
 /** Bounds of a queue. */
 export type StdinLimits = Pick<Limits, "stdinQueueBytes" | "stdinParkedBytes">;

@@ -2,7 +2,6 @@
 import { randomUUID } from "node:crypto";
 import { isAbsolute } from "node:path";
 import type { Meter } from "@opentelemetry/api";
-import { Subject } from "rxjs";
 import {
   checkGrace,
   checkStart,
@@ -14,12 +13,13 @@ import {
 } from "../../protocol/index.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { ExecwireError, refuse } from "../errors.ts";
+import { ProcessTable, type StartNames } from "../host/process-table.ts";
 import { withDefaults } from "../limits.ts";
-import { GuardedObservable, type ReportError, reportToConsole } from "../log/guarded-observable.ts";
+import { type GuardedObservable, type ReportError, reportToConsole } from "../log/guarded-observable.ts";
 import { MemoryBudget } from "../log/memory-budget.ts";
 import type { Backend, CloseOptions, StartOptions } from "../process/backend.ts";
 import { Process } from "../process/process.ts";
-import { checkDescribable, describeArgv, infoCost } from "../process/process-info.ts";
+import { checkDescribable, describeStart } from "../process/process-info.ts";
 import type { Leftover, Spawner } from "../spawn/child.ts";
 import { Guard, type OnSupervisorDeath } from "../spawn/guard.ts";
 import { loadSpawner, type SpawnerName } from "../spawn/load-spawner.ts";
@@ -29,8 +29,6 @@ import { ownDirectory, prepareLaunch } from "./launch.ts";
 import { LeftBehind } from "./left-behind.ts";
 import { LocalPort, unknownProcess } from "./local-port.ts";
 import { type ActorSurroundings, ProcessActor } from "./process-actor.ts";
-import { Retention } from "./retention.ts";
-import { startDigest } from "./start-digest.ts";
 
 /** How to supervise. */
 export interface SupervisorOptions {
@@ -67,12 +65,7 @@ export function createSupervisor(options: SupervisorOptions = {}): Supervisor {
 /** Supervises processes of this machine. */
 export class Supervisor implements Backend {
   readonly changes$: GuardedObservable<ProcessInfo>;
-  readonly #changes = new Subject<ProcessInfo>();
-  readonly #actors = new Map<string, ProcessActor>();
-  /** Those that are not closed. */
-  readonly #live = new Set<ProcessActor>();
-  /** What each life was started with. */
-  readonly #incarnations = new Map<string, string>();
+  readonly #table: ProcessTable<ProcessActor>;
   /** Those that still hold a child, or may get one; a removed process can be among them. */
   readonly #unreleased = new Set<ProcessActor>();
   readonly #limits: Limits;
@@ -80,8 +73,6 @@ export class Supervisor implements Backend {
   readonly #onError: ReportError;
   readonly #metrics: ProcessMetrics;
   readonly #surroundings: ActorSurroundings;
-  readonly #budget: MemoryBudget;
-  readonly #retention: Retention;
   readonly #leftBehind: LeftBehind;
   readonly #spawner: Promise<Spawner>;
   #madeSpawner: Spawner | undefined;
@@ -93,22 +84,24 @@ export class Supervisor implements Backend {
     this.#limits = withDefaults(options.limits);
     this.#clock = options.clock ?? systemClock;
     this.#onError = options.onError ?? reportToConsole;
-    this.#retention = new Retention(this.#limits, this.#clock, (actor) => actor.post({ type: "remove" }));
     this.#leftBehind = new LeftBehind(this.#clock, (pid) => this.#guard?.forget(pid));
-    this.changes$ = new GuardedObservable(this.#onError, (subscriber) => {
-      const subscription = this.#changes.subscribe(subscriber);
-      return () => subscription.unsubscribe();
-    });
-    this.#metrics = processMetrics(options.meter);
-    followProcesses(this.#metrics, this.changes$, ({ processId }) => this.#actors.get(processId)?.log.exited?.result);
     const budget = new MemoryBudget(this.#limits.memoryBudgetBytes);
-    this.#budget = budget;
+    this.#table = new ProcessTable({
+      limits: this.#limits,
+      clock: this.#clock,
+      onError: this.#onError,
+      budget,
+      remove: (actor) => actor.post({ type: "remove" }),
+    });
+    this.changes$ = this.#table.changes$;
+    this.#metrics = processMetrics(options.meter);
+    followProcesses(this.#metrics, this.changes$, ({ processId }) => this.#table.find(processId)?.log.exited?.result);
     this.#surroundings = {
       clock: this.#clock,
       limits: this.#limits,
       log: { ...this.#limits, budget, counts: this.#metrics },
       counts: this.#metrics,
-      onChange: (actor, info) => this.#onChange(actor, info),
+      onChange: (actor, info) => this.#table.changed(actor, info),
       onReleased: (pid, leftover) => this.#onReleased(pid, leftover),
       onBug: this.#onError,
     };
@@ -132,36 +125,23 @@ export class Supervisor implements Backend {
       refuse({ field: "cwd", message: `must be an absolute path of this host, got ${spec.cwd}` });
     }
     checkDescribable(spec, this.#limits);
-    const processId = spec.processId ?? incarnation;
-    const digest = startDigest(spec);
-    let actor = this.#actors.get(processId);
-    if (actor?.info.incarnation !== incarnation) {
-      this.#admit(processId, incarnation);
-      actor = this.#createActor(processId, incarnation, spec);
-      this.#actors.set(processId, actor);
-      this.#incarnations.set(incarnation, digest);
-      this.#live.add(actor);
-      this.#unreleased.add(actor);
-      const added = actor;
-      void actor.released.then(() => this.#unreleased.delete(added));
-      this.#changes.next(actor.info);
-      void this.#spawn(actor, spec);
-    } else if (this.#incarnations.get(incarnation) !== digest) {
-      refuse({ field: "incarnation", message: `${incarnation} was started with another spec` });
-    }
+    const actor = this.#table.start(spec, incarnation, {
+      create: (names) => this.#createActor(names, spec),
+      begin: (created) => this.#begin(created, spec),
+    });
     await actor.started;
     return this.#processOf(actor, "lossless");
   }
 
   async attach(processId: string): Promise<Process> {
     refuse(checkText("processId", processId));
-    const actor = this.#actors.get(processId);
+    const actor = this.#table.find(processId);
     if (!actor) throw unknownProcess(processId);
     return this.#processOf(actor, "gap");
   }
 
   async list(): Promise<readonly ProcessInfo[]> {
-    return [...this.#actors.values()].map((actor) => actor.info);
+    return [...this.#table].map((actor) => actor.info);
   }
 
   async close(options: CloseOptions = {}): Promise<void> {
@@ -174,40 +154,20 @@ export class Supervisor implements Backend {
     return this.close();
   }
 
-  #admit(processId: string, incarnation: string): void {
-    if (this.#closing) throw new ExecwireError("CLOSED", "the supervisor was closed and starts nothing any more");
-    if (this.#actors.has(processId)) {
-      throw new ExecwireError(
-        "PROCESS_EXISTS",
-        `process ${processId} already exists; an id is free again once its process was removed`,
-      );
-    }
-    if (this.#incarnations.has(incarnation)) {
-      refuse({ field: "incarnation", message: `${incarnation} is the life of another process` });
-    }
-    const live = this.#live.size;
-    if (live >= this.#limits.liveProcesses) {
-      const message = `${live} processes are running, the limit liveProcesses is ${this.#limits.liveProcesses}`;
-      throw new ExecwireError("LIMIT_EXCEEDED", message, { data: { limit: "liveProcesses" } });
-    }
+  #createActor(names: StartNames, spec: ProcessSpec): ProcessActor {
+    const description = describeStart(
+      spec,
+      names,
+      { cwd: spec.cwd ?? ownDirectory(), startedAt: this.#clock.now() },
+      this.#limits,
+    );
+    return new ProcessActor({ ...description, sandbox: "none" }, this.#surroundings, spec.timeoutMs);
   }
 
-  #createActor(processId: string, incarnation: string, spec: ProcessSpec): ProcessActor {
-    const identity = {
-      processId,
-      incarnation,
-      ...describeArgv(spec.argv, this.#limits.infoArgvBytes),
-      cwd: spec.cwd ?? ownDirectory(),
-      tty: Boolean(spec.tty),
-      stdin: Boolean(spec.tty || spec.pipeStdin),
-      startedAt: this.#clock.now(),
-      sandbox: "none",
-      labels: Object.freeze({ ...spec.labels }),
-    };
-    const actor = new ProcessActor(identity, this.#surroundings, spec.timeoutMs);
-    actor.cost = this.#limits.processOverheadBytes + infoCost(actor.info);
-    this.#budget.add(actor.cost);
-    return actor;
+  #begin(actor: ProcessActor, spec: ProcessSpec): void {
+    this.#unreleased.add(actor);
+    void actor.released.then(() => this.#unreleased.delete(actor));
+    void this.#spawn(actor, spec);
   }
 
   async #spawn(actor: ProcessActor, spec: ProcessSpec): Promise<void> {
@@ -226,16 +186,6 @@ export class Supervisor implements Backend {
     }
   }
 
-  #onChange(actor: ProcessActor, info: ProcessInfo): void {
-    if (info.state === "closed" || info.state === "removed") this.#live.delete(actor);
-    if (info.state === "closed") this.#retention.keep(actor);
-    if (info.state === "removed") {
-      if (this.#incarnations.delete(info.incarnation)) this.#budget.add(-actor.cost);
-      if (this.#actors.get(info.processId) === actor) this.#actors.delete(info.processId);
-    }
-    this.#changes.next(info);
-  }
-
   #onReleased(pid: number, leftover: Leftover | undefined): void {
     if (leftover) this.#leftBehind.add(leftover);
     if (leftover?.proof) this.#guard?.leave(pid, leftover.proof);
@@ -250,6 +200,7 @@ export class Supervisor implements Backend {
   }
 
   async #close(graceMs: number): Promise<void> {
+    this.#table.refuseStarts(new ExecwireError("CLOSED", "the supervisor is closed"));
     const actors = [...this.#unreleased];
     const reply = { resolve: () => undefined, reject: this.#onError };
     for (const actor of actors) {
@@ -266,7 +217,6 @@ export class Supervisor implements Backend {
     // What was added meanwhile has had its grace already, and what is seen only now.
     await this.#leftBehind.end(0).catch(this.#onError);
     giveUp();
-    this.#retention.clear();
     process.removeListener("exit", this.#onExit);
     process.setMaxListeners(process.getMaxListeners() - LISTENERS);
     await this.#spawner.then(
@@ -274,7 +224,7 @@ export class Supervisor implements Backend {
       () => undefined,
     );
     this.#guard?.close();
-    this.#changes.complete();
+    this.#table.end();
   }
 
   /** The program exits with processes running: there is no time for a grace. */

@@ -39,6 +39,23 @@ export function checkDescribable({ labels = {}, cwd = "" }: ProcessSpec, limits:
   }
 }
 
+/** A process as its start describes it: what changes later is added to this. */
+export function describeStart(
+  { argv, tty, pipeStdin, labels }: ProcessSpec,
+  names: Pick<ProcessInfo, "processId" | "incarnation">,
+  place: Pick<ProcessInfo, "cwd" | "startedAt">,
+  limits: InfoLimits,
+): Omit<ProcessInfo, "state" | "pid" | "exitCode" | "signal" | "sandbox"> {
+  return {
+    ...names,
+    ...describeArgv(argv, limits.infoArgvBytes),
+    ...place,
+    tty: Boolean(tty),
+    stdin: Boolean(tty || pipeStdin),
+    labels: Object.freeze({ ...labels }),
+  };
+}
+
 /** The arguments as a description shows them: the first that fit, and what is left out. */
 export function describeArgv(argv: readonly string[], maxBytes: number): Pick<ProcessInfo, "argv" | "argvOmitted"> {
   const shown: string[] = [];

@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { describe, expect, it } from "@jest/globals";
 import { checkFrame } from "../../protocol/check-frame.ts";
-import { type ClientMessage, decode, encode } from "../../protocol/index.ts";
+import { type ClientMessage, decode, encode, limits } from "../../protocol/index.ts";
 
 /** A length as msgpack writes it, after the byte that announces it. */
 function head(first: number, size: 1 | 2 | 4, length: number): Buffer {
@@ -42,20 +42,20 @@ const frames: readonly (readonly [string, Buffer, Buffer, unknown])[] = [
 describe("a frame", () => {
   it.each(frames)("with %s is what it says", (_name, first, rest, value) => {
     const frame = Buffer.concat([first, rest]);
-    expect(checkFrame(frame)).toBe(false);
+    expect(checkFrame(frame, limits)).toBe(false);
     expect(isDeepStrictEqual(decode(frame), value)).toBe(true);
   });
 
   it.each(frames)("with %s and a byte too few is refused, and with one too many", (_name, first, rest) => {
     const frame = Buffer.concat([first, rest]);
-    expect(() => checkFrame(frame.subarray(0, -1))).toThrow(/is cut off|announces more than it holds/);
-    expect(() => checkFrame(Buffer.concat([frame, Buffer.from([0x01])]))).toThrow("holds more than one value");
+    expect(() => checkFrame(frame.subarray(0, -1), limits)).toThrow(/is cut off|announces more than it holds/);
+    expect(() => checkFrame(Buffer.concat([frame, Buffer.from([0x01])]), limits)).toThrow("holds more than one value");
   });
 
   it.each(frames.filter(([, first]) => first.length > 1))(
     "that ends in the length of %s is refused",
     (_name, first) => {
-      expect(() => checkFrame(first.subarray(0, -1))).toThrow("is cut off");
+      expect(() => checkFrame(first.subarray(0, -1), limits)).toThrow("is cut off");
     },
   );
 
@@ -66,9 +66,9 @@ describe("a frame", () => {
   ] as const)("may have keys with lengths of %i bits, and `__proto__` is found among them", (_bits, first, size) => {
     const map = (key: string) =>
       Buffer.concat([Buffer.from([0x81]), head(first, size, key.length), Buffer.from(key), Buffer.from([1])]);
-    expect(checkFrame(map("plain"))).toBe(false);
-    expect(checkFrame(map("__proto_?"))).toBe(false);
-    expect(checkFrame(map("__proto__"))).toBe(true);
+    expect(checkFrame(map("plain"), limits)).toBe(false);
+    expect(checkFrame(map("__proto_?"), limits)).toBe(false);
+    expect(checkFrame(map("__proto__"), limits)).toBe(true);
   });
 
   it.each([15, 16, 65_535, 65_536])("of a message with a list of %i is decoded as it was encoded", (count) => {

@@ -11,7 +11,7 @@ import {
 import { newUuid } from "../../client/uuid.ts";
 import { type Clock, guardedClock, systemClock } from "../../clock.ts";
 import { ExecwireError, refuse } from "../../errors.ts";
-import { startDigest } from "../../local/start-digest.ts";
+import { startDigest } from "../../host/start-digest.ts";
 import { type GuardedObservable, type ReportError, reportToConsole } from "../../log/guarded-observable.ts";
 import type { Backend, StartOptions } from "../../process/backend.ts";
 import { Process } from "../../process/process.ts";

@@ -4,7 +4,7 @@ import type { ReadResult, SignalName, TerminalSize, WriteStatus } from "../../..
 import { newUuid } from "../../client/uuid.ts";
 import type { Clock } from "../../clock.ts";
 import { ExecwireError } from "../../errors.ts";
-import { WriteLedger } from "../../local/write-ledger.ts";
+import { WriteLedger } from "../../host/write-ledger.ts";
 import { read } from "../../log/read.ts";
 import { Mutex } from "../../mutex.ts";
 import type {

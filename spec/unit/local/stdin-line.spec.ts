@@ -1,8 +1,8 @@
 // A write that a terminal would cut is judged when it is next: neither before, by a mode that may change, nor after.
 import { describe, expect, it } from "@jest/globals";
 import { ExecwireError } from "../../../lib/errors.ts";
+import { WriteLedger } from "../../../lib/host/write-ledger.ts";
 import { StdinQueue } from "../../../lib/local/stdin-queue.ts";
-import { WriteLedger } from "../../../lib/local/write-ledger.ts";
 import type { LineLimit } from "../../../lib/spawn/child.ts";
 import { FakeStdin } from "../../support/fake-child.ts";
 
