@@ -163,7 +163,7 @@ export class Guard {
     this.#process = undefined;
     if (this.#isClosed) return;
     // The script never exits before us, so this shell cannot run it.
-    if (code !== null) return this.#report(new Error(`the guard exited with code ${code}`));
+    if (code !== null) return this.#report(new Error(`the guard ended with exit code ${code}`));
     this.#restartTimer = setTimeout(() => this.#restart(), RESTART_MS).unref();
   }
 

@@ -60,7 +60,7 @@ export interface State {
   currentLimit: number;
 }
 
-/** All copies of this package share it, or they would mistake each other's marks for limits. The number changes with `State`. */
+/** Shared by all copies of this package: marks of one copy must not look like limits to another. Changes with `State`. */
 const KEY = Symbol.for("execwire.marks.2");
 const shared = globalThis as { [KEY]?: State };
 shared[KEY] ??= {

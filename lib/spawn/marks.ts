@@ -15,7 +15,7 @@ import { firstChildren, readProcess } from "./proc.ts";
 
 /** The hard limit must leave room for marks. */
 const LAST = 2 ** 48;
-/** With this many spawns in progress, giving another mark to a child is deferred by DEFER_MS. */
+/** With this many spawns in progress, replacing a mark is deferred by DEFER_MS: most children have exited by then. */
 const BUSY_SPAWNS = 3;
 const DEFER_MS = 50;
 /**
@@ -200,7 +200,7 @@ export class Marks implements Marker {
   #checkForeignChild(pid: number): void {
     const mark = this.markOf(pid);
     if (mark === undefined) {
-      // It runs as another user, and may have any mark issued since it started.
+      // It runs as another user, and may have inherited any mark issued before it started.
       const startTime = readProcess(pid)?.startTime ?? Number.POSITIVE_INFINITY;
       for (const [each, { before }] of [...unconfirmed]) if (before.tick <= startTime) treatAsShared(each, "any");
     } else if (unconfirmed.has(mark)) {

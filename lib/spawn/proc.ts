@@ -65,8 +65,8 @@ export function parseStat(stat: string): ProcessEntry {
 }
 
 /**
- * Whether this is a fork of our own program that has not executed its program yet. Until then it has copies of all our
- * descriptors, which do not show which child it belongs to.
+ * Whether this is a fork of our own program that has not called exec yet. Until then it has copies of all our descriptors,
+ * which do not show which child it belongs to.
  */
 export function isBetweenForkAndExec(pid: number): boolean {
   const stat = readText(`/proc/${pid}/stat`);

@@ -81,7 +81,7 @@ export async function checkLaunch({ cwd, file, argv, env }: Launch): Promise<Exe
   return undefined;
 }
 
-/** Finds the first argument or variable above the system's limit. Returns no value: it may be a secret. */
+/** Finds the first argument or variable above the system's limit. Returns its name, not its value, which may be a secret. */
 function findTooLong(
   argv: readonly string[],
   env: Readonly<Record<string, string>>,
