@@ -4,7 +4,7 @@ import type { Clock } from "../clock.ts";
 import { ExecwireError } from "../errors.ts";
 import { read } from "../log/read.ts";
 import type { ProcessPort, ReadCallOptions, SignalOptions, TerminateOptions, WriteOptions } from "../process/port.ts";
-import type { Facts } from "../spawn/child.ts";
+import type { ProcessInspector } from "../spawn/child.ts";
 import type { Message, Reply } from "./message.ts";
 import type { ProcessActor } from "./process-actor.ts";
 
@@ -54,18 +54,18 @@ export class LocalPort implements ProcessPort {
   }
 
   async holders(): Promise<readonly PipeHolder[]> {
-    return this.#factsFor("holders").holders();
+    return this.#inspectorFor("holders").holders();
   }
 
   async activity(): Promise<Activity> {
-    return this.#factsFor("activity").activity();
+    return this.#inspectorFor("activity").activity();
   }
 
   /** Looking at a process passes by the mailbox, as reading does. */
-  #factsFor(what: keyof Facts): Facts {
+  #inspectorFor(what: keyof ProcessInspector): ProcessInspector {
     this.#checkThere();
-    const { facts } = this.#actor;
-    if (facts) return facts;
+    const { inspector } = this.#actor;
+    if (inspector) return inspector;
     throw new ExecwireError("UNSUPPORTED", `${what} needs /proc and pipes or a terminal that show there`, {
       data: { what },
     });

@@ -35,7 +35,7 @@ import { ExecwireError } from "../errors.ts";
 import { WriteLedger } from "../host/write-ledger.ts";
 import { ReplayLog, type ReplayLogOptions } from "../log/replay-log.ts";
 import { infoCost } from "../process/process-info.ts";
-import type { Child, ExitStatus, Facts, KillTarget, Leftover } from "../spawn/child.ts";
+import type { Child, ExitStatus, KillTarget, Leftover, ProcessInspector } from "../spawn/child.ts";
 import { discard } from "./discard.ts";
 import { HeldStreams } from "./held-streams.ts";
 import { answer, type Message, type Reply } from "./message.ts";
@@ -78,7 +78,7 @@ export class ProcessActor {
   #child: Child | undefined;
   /** From then on. */
   #leftover: Leftover | undefined;
-  #lastFacts: Facts | undefined;
+  #lastInspector: ProcessInspector | undefined;
   #stdin: StdinQueue | undefined;
   #openStreams = 0;
   #timeout: Cancel | undefined;
@@ -119,8 +119,8 @@ export class ProcessActor {
   }
 
   /** What can be asked about its child; undefined before there is one, and where the system does not tell. */
-  get facts(): Facts | undefined {
-    return this.#child ? this.#child.facts : this.#lastFacts;
+  get inspector(): ProcessInspector | undefined {
+    return this.#child ? this.#child.inspector : this.#lastInspector;
   }
 
   /** The one way to act on a process. */
@@ -260,7 +260,7 @@ export class ProcessActor {
   #release(child: Child): void {
     this.#leftover = child.release();
     this.#child = undefined;
-    if (child.facts) this.#lastFacts = NOTHING_LEFT;
+    if (child.inspector) this.#lastInspector = NOTHING_LEFT;
     this.#released(child.pid, this.#leftover);
   }
 
@@ -318,4 +318,4 @@ export class ProcessActor {
 }
 
 /** What can be told of a child that was let go of. */
-const NOTHING_LEFT: Facts = { holders: async () => [], activity: async () => ({ state: "exited" }) };
+const NOTHING_LEFT: ProcessInspector = { holders: async () => [], activity: async () => ({ state: "exited" }) };

@@ -131,7 +131,7 @@ export class StdinQueue {
     // Invariant 3. Behind others it would not have been let in.
     const refusal = this.#queue.length === 0 ? this.#refusalOf(chunk) : undefined;
     if (refusal) return reply.reject(refusal);
-    if (chunk !== "end" && chunk.length > 0) this.#stdin.line?.promise(chunk);
+    if (chunk !== "end" && chunk.length > 0) this.#stdin.line?.reserve(chunk);
     if (chunk.length > 0) this.#queue.push(chunk);
     if (chunk !== "end") this.#queuedBytes += chunk.length;
     if (writeId !== undefined && chunk !== "end") this.#ledger.remember(writeId, chunk);
@@ -159,7 +159,7 @@ export class StdinQueue {
   }
 
   #refusalOf(chunk: Entry["chunk"]): ExecwireError | undefined {
-    return chunk === "end" ? undefined : this.#stdin.line?.refusal(chunk);
+    return chunk === "end" ? undefined : this.#stdin.line?.truncationError(chunk);
   }
 
   #pump(): void {

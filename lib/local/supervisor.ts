@@ -188,7 +188,7 @@ export class Supervisor implements Backend {
 
   #onReleased(pid: number, leftover: Leftover | undefined): void {
     if (leftover) this.#leftBehind.add(leftover);
-    if (leftover?.proof) this.#guard?.leave(pid, leftover.proof);
+    if (leftover?.proof) this.#guard?.recordLeftover(pid, leftover.proof);
     else this.#guard?.forget(pid);
   }
 

@@ -9,13 +9,13 @@ import { FakeStdin } from "../../support/fake-child.ts";
 /** The stdin of a terminal whose lines have at most three bytes, while it is canonical. */
 class FakeTerminal extends FakeStdin {
   canonical = true;
-  readonly promised: string[] = [];
+  readonly reserved: string[] = [];
   readonly line: LineLimit = {
-    refusal: (chunk) =>
+    truncationError: (chunk) =>
       this.canonical && chunk.length > 3
         ? new ExecwireError("LIMIT_EXCEEDED", "too long", { data: { limit: "ttyLine" } })
         : undefined,
-    promise: (chunk) => this.promised.push(Buffer.from(chunk).toString()),
+    reserve: (chunk) => this.reserved.push(Buffer.from(chunk).toString()),
   };
 }
 
@@ -38,7 +38,7 @@ describe("a write that is too long for its line", () => {
     write("long");
     write("ok");
     expect([answers, stdin.received]).toEqual([["long LIMIT_EXCEEDED", "ok accepted"], ["ok"]]);
-    expect(stdin.promised).toEqual(["ok"]);
+    expect(stdin.reserved).toEqual(["ok"]);
   });
 
   it("waits behind others, is refused when its turn comes, and holds back what follows until then", () => {
