@@ -4,14 +4,14 @@ import {
   checkFlag,
   checkInteger,
   checkOneOf,
-  checkSize,
   checkText,
   checkTextList,
   checkTextMap,
   isRecord,
   optional,
   type Problem,
-} from "./validate.ts";
+} from "./check-value.ts";
+import { checkSize } from "./validate.ts";
 
 const MAX = Number.MAX_SAFE_INTEGER;
 /** The largest time of a Date, in milliseconds. */

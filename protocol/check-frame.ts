@@ -1,6 +1,9 @@
 // Checks the bytes of a frame before it is decoded: frames that are not plain msgpack, are nested too deeply or would become
 // millions of objects never reach the decoder. One pass; strings and byte strings are skipped by their length.
-import { limits } from "./limits.ts";
+import type { Limits } from "./limits.ts";
+
+/** Limits of a frame. */
+export type FrameLimits = Pick<Limits, "messageDepth" | "messageValues">;
 
 /** A map or array whose remaining items have not been read yet. */
 interface Level {
@@ -21,7 +24,7 @@ const SHORT_PROTO = 0xa0 + PROTO.length;
  * nil, finite numbers and integers within 2^53, with at most `messageDepth` levels and `messageValues` values. Returns whether
  * one of the keys is `__proto__`, which decoders rename.
  */
-export function checkFrame(frame: Uint8Array): boolean {
+export function checkFrame(frame: Uint8Array, { messageDepth, messageValues }: FrameLimits): boolean {
   const view = new DataView(frame.buffer, frame.byteOffset, frame.byteLength);
   const levels: Level[] = [];
   let position = 0;
@@ -44,7 +47,7 @@ export function checkFrame(frame: Uint8Array): boolean {
     // An item takes at least one byte, so a larger count is impossible.
     if (remaining > frame.length - position) throw new Error("announces more than it holds");
     levels.push({ remaining, isMap });
-    if (levels.length > limits.messageDepth) throw new Error(`is nested deeper than ${limits.messageDepth} levels`);
+    if (levels.length > messageDepth) throw new Error(`is nested deeper than ${messageDepth} levels`);
   };
 
   do {
@@ -52,7 +55,7 @@ export function checkFrame(frame: Uint8Array): boolean {
     const isKey = level?.isMap && level.remaining % 2 === 0;
     if (level) level.remaining -= 1;
     values += 1;
-    if (values > limits.messageValues) throw new Error(`holds more than ${limits.messageValues} values`);
+    if (values > messageValues) throw new Error(`holds more than ${messageValues} values`);
     const first = frame[take(1)] as number;
     const isString = (first >= 0xa0 && first <= 0xbf) || (first >= 0xd9 && first <= 0xdb);
     if (isKey && !isString) throw new Error("has a key that is not a string");

@@ -1,7 +1,8 @@
 // Encodes and decodes messages: one self-contained msgpack map per frame.
 import { Packr, Unpackr } from "msgpackr";
-import { checkFrame } from "./check-frame.ts";
+import { checkFrame, type FrameLimits } from "./check-frame.ts";
 import type { ProcessEvent } from "./events.ts";
+import { limits } from "./limits.ts";
 import type { ClientMessage, EventMessage, ServerMessage } from "./messages.ts";
 
 // `toJSON` must stay an ordinary key.
@@ -26,8 +27,8 @@ export function encodeEvent(channel: number, event: ProcessEvent): Uint8Array {
  * what is wrong. Byte strings are views of the frame: copy small ones before keeping them, or they keep the whole frame in
  * memory.
  */
-export function decode(frame: Uint8Array): unknown {
-  return checkFrame(frame) ? toObjects(mapUnpackr.unpack(frame)) : unpackr.unpack(frame);
+export function decode(frame: Uint8Array, bounds: FrameLimits = limits): unknown {
+  return checkFrame(frame, bounds) ? toObjects(mapUnpackr.unpack(frame)) : unpackr.unpack(frame);
 }
 
 /** Converts maps to objects that keep every key as an own property, including `__proto__`. */

@@ -21,7 +21,7 @@ export class NoServerError extends Error {}
 /** Says what went wrong, and returns the exit code for it. */
 export function report(error: unknown): number {
   // Like any program whose reader left: no word, and the code of a death by SIGPIPE.
-  if (error instanceof OutputError && error.code === "EPIPE") return EXIT.signalBase + 13;
+  if (error instanceof OutputError && error.code === "EPIPE") return EXIT.brokenPipe;
   const message = error instanceof Error ? error.message : String(error);
   const advice = error instanceof ExecwireError ? ADVICE[error.code] : undefined;
   say(advice ? `${message}; ${advice}` : message);

@@ -138,7 +138,7 @@ export class Link {
   #receive(frame: Uint8Array): void {
     let message: ServerMessage;
     try {
-      const decoded = decode(frame);
+      const decoded = decode(frame, this.#options.limits);
       const problem = checkServerMessage(decoded);
       if (problem) throw new Error(`${problem.field} ${problem.message}`);
       message = decoded as ServerMessage;

@@ -1,8 +1,17 @@
 // The remote backend: the same interface as the local supervisor, at the other end of a link.
 import { Subject } from "rxjs";
-import type { DeliveryMode, Limits, ProcessInfo, ProcessSpec, ServerMessage } from "../../protocol/index.ts";
+import {
+  checkGrace,
+  checkStart,
+  checkText,
+  type DeliveryMode,
+  type Limits,
+  type ProcessInfo,
+  type ProcessSpec,
+  type ServerMessage,
+} from "../../protocol/index.ts";
 import { type Cancel, type Clock, guardedClock, systemClock } from "../clock.ts";
-import { ExecwireError, fromWireError } from "../errors.ts";
+import { ExecwireError, fromWireError, refuse } from "../errors.ts";
 import { GuardedObservable, type ReportError, reportToConsole } from "../log/guarded-observable.ts";
 import type { Backend, CloseOptions, StartOptions } from "../process/backend.ts";
 import { Process } from "../process/process.ts";
@@ -66,6 +75,7 @@ export class RemoteBackend implements Backend {
   start(spec: ProcessSpec, { incarnation = newUuid() }: StartOptions = {}): Promise<Process> {
     const connection = this.#connections;
     return new Promise((resolve, reject) => {
+      refuse(checkStart(spec, incarnation));
       const params = { spec, incarnation, subscribe: "lossless" } as const;
       this.#requests.request("process/start", params, {
         // In the turn of the reply: the first events may follow in the same one.
@@ -85,6 +95,7 @@ export class RemoteBackend implements Backend {
   }
 
   async attach(processId: string): Promise<Process> {
+    refuse(checkText("processId", processId));
     const { process } = await this.#requests.call("process/attach", { processId });
     if (process.processId !== processId) throw this.#mistaken("process/attach", processId);
     const log = this.#logOf(process, "gap");
@@ -94,10 +105,11 @@ export class RemoteBackend implements Backend {
   }
 
   list(): Promise<readonly ProcessInfo[]> {
-    return collectPages((params) => this.#requests.call("process/list", params));
+    return collectPages((params) => this.#requests.call("process/list", params), this.#limits.listedProcesses);
   }
 
-  close(options: CloseOptions = {}): Promise<void> {
+  async close(options: CloseOptions = {}): Promise<void> {
+    refuse(checkGrace({ graceMs: options.graceMs }));
     this.#closing ??= this.#close(options);
     return this.#closing;
   }
@@ -223,7 +235,8 @@ export class RemoteBackend implements Backend {
   #onChange(process: ProcessInfo): void {
     const log = this.#logs.get(process.incarnation);
     if (log) log.info = process;
-    if (process.state === "removed") this.#logs.delete(process.incarnation);
+    // A reader that has not come to the end yet must still hear of a lost connection, or it would wait for ever.
+    if (process.state === "removed" && !log?.replica.wanted) this.#logs.delete(process.incarnation);
     this.#changes.next(process);
   }
 

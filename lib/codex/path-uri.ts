@@ -2,7 +2,7 @@
 // a message that names the problem.
 import { resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { limits } from "../../protocol/index.ts";
+import { PATH_MAX_BYTES } from "../../protocol/index.ts";
 import { CODE, CodexError, invalidParams } from "./codex-error.ts";
 import type { Field } from "./decode.ts";
 import { string } from "./decode.ts";
@@ -20,7 +20,7 @@ const TOO_LONG = "Filename too long (os error 36)";
 /** Parses a path URI. Throws -32602, or -32603 for a URI longer than any path. */
 export function parsePathUri(text: string): PathUri {
   // Before parsing: the longest path, fully escaped, has three characters per byte.
-  if (text.length > limits.pathBytes * 4) throw new CodexError(CODE.failed, TOO_LONG);
+  if (text.length > PATH_MAX_BYTES * 4) throw new CodexError(CODE.failed, TOO_LONG);
   const url = parse(text);
   if (url.protocol !== "file:") throw invalidParams(`unsupported path URI scheme \`${url.protocol.slice(0, -1)}\``);
   if (url.search !== "" || /^[^#]*\?/.test(text)) throw invalidParams("query parameters are not allowed in path URIs");

@@ -1,5 +1,6 @@
 // A stream of a command as its caller gets it: bytes, and text that says where something is missing.
 import type { Encoding } from "./encoding.ts";
+import { joinOmitted } from "./exec-text.ts";
 import { concat, type Excerpt } from "./head-tail.ts";
 import { piecesOf, textOf } from "./pieces.ts";
 
@@ -86,8 +87,7 @@ export class CapturedOutput {
 function decode({ excerpt, encoding }: CapturedStream): string {
   const [head = "", tail] = piecesOf(excerpt).map((piece) => textOf(piece, encoding.label));
   if (tail === undefined) return head;
-  const lineEnd = head === "" || head.endsWith("\n") ? "" : "\n";
-  return `${head}${lineEnd}[... ${excerpt.omittedBytes} bytes omitted ...]\n${tail}`;
+  return joinOmitted(head, tail, excerpt.omittedBytes);
 }
 
 /** `btoa` takes characters for bytes; in slices, since a call takes a limited number of arguments. */

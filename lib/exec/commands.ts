@@ -1,21 +1,10 @@
 // What a run asks of its process, with an answer for backends that cannot do all of it.
 import type { PipeHolder } from "../../protocol/index.ts";
 import type { Cancel, Clock } from "../clock.ts";
-import { ExecwireError } from "../errors.ts";
 import type { Process } from "../process/process.ts";
 
 /** A write at most: well below what a frame may carry, and half of what a queue takes ahead. */
 const WRITE_BYTES = 256 * 1024;
-
-/** Ends a process with everything it started. A dialect that knows no trees and no grace kills its group. */
-export async function terminateTree(process: Process, graceMs: number): Promise<void> {
-  try {
-    await process.terminate({ scope: "tree", graceMs });
-  } catch (error) {
-    if (!isUnsupported(error)) throw error;
-    await process.terminate();
-  }
-}
 
 /** Who holds the streams; undefined where nobody can tell. */
 export async function holdersOf(process: Process): Promise<readonly PipeHolder[] | undefined> {
@@ -39,8 +28,4 @@ export function within<T>(clock: Clock, ms: number, answer: Promise<T>): Promise
     cancel = clock.after(ms, () => resolve(undefined));
   });
   return Promise.race([answer.catch(() => undefined), tooLate]).finally(() => cancel?.());
-}
-
-function isUnsupported(error: unknown): boolean {
-  return error instanceof ExecwireError && error.code === "UNSUPPORTED";
 }

@@ -5,6 +5,7 @@
 //      |                      ^
 //      +--timeout, abort--> expired --exit known--+
 //                              +--no exit after graceMs + drainDeadlineMs--> over
+import { MAX_TIMER_MS } from "../../protocol/index.ts";
 import type { Cancel, Clock } from "../clock.ts";
 import type { RunPlan } from "./options.ts";
 
@@ -13,9 +14,6 @@ export type Expiry = "timeout" | "abort";
 
 /** How the wait for the streams ended: with all streams, in silence, or at the last moment. */
 export type Drain = "eof" | "idle" | "deadline";
-
-/** Longer timers fire at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** What an ending needs and whom it tells. */
 export interface EndingOptions extends RunPlan {

@@ -1,5 +1,6 @@
 // What became of a command. All of it are values: a failed command is an outcome, not an error.
 import type { ExitedEvent, PipeHolder } from "../../protocol/index.ts";
+import { shellExitCode } from "../process/signal-number.ts";
 import { aggregate, shorten } from "./aggregate.ts";
 import type { Capture } from "./capture.ts";
 import { CapturedOutput } from "./captured-output.ts";
@@ -7,7 +8,6 @@ import { type Encoding, encodingOf } from "./encoding.ts";
 import type { Drain, Expiry } from "./ending.ts";
 import type { Excerpt } from "./head-tail.ts";
 import { looksSandboxDenied } from "./sandbox-denial.ts";
-import { signalNumber } from "./signal-number.ts";
 
 /** Plain data, but for the outputs; `JSON.stringify` makes it plain altogether. */
 export interface RunResult {
@@ -47,7 +47,6 @@ export interface RunResult {
 
 /** timeout(1)'s code. */
 const EXPIRED = 124;
-const SIGNAL_BASE = 128;
 
 /** What is known at the end of a run, beside its output. */
 export interface RunFacts extends Pick<RunResult, "processId" | "durationMs" | "drain"> {
@@ -105,6 +104,6 @@ export function exitOf(
   const timedOut = expiry === "timeout" || exited?.reason === "timeout";
   const aborted = expiry === "abort";
   const signal = exited?.signal ?? null;
-  const own = signal === null ? (exited?.exitCode ?? null) : SIGNAL_BASE + (signalNumber(signal) ?? 0);
+  const own = exited ? shellExitCode(exited) : null;
   return { exitCode: timedOut || aborted ? EXPIRED : own, signal, timedOut, aborted, exited: exited ?? null };
 }

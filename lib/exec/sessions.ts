@@ -4,8 +4,9 @@ import { type ProcessSpec, limits as protocolLimits, type SignalName } from "../
 import { type Clock, systemClock } from "../clock.ts";
 import { ExecwireError, refuse } from "../errors.ts";
 import type { Backend } from "../process/backend.ts";
+import { endTree } from "../process/end-tree.ts";
 import type { Process } from "../process/process.ts";
-import { endTree } from "./end-tree.ts";
+import { within } from "./commands.ts";
 import { checkMapping, mapCwd, type PathMapping } from "./path-mapping.ts";
 import { ExecSession } from "./session.ts";
 import { type ExecLimits, execLimits } from "./session-limits.ts";
@@ -201,9 +202,10 @@ export class ExecSessions {
     return result;
   }
 
-  #end(session: ExecSession, graceMs: number | undefined): Promise<void> {
+  async #end(session: ExecSession, graceMs: number | undefined): Promise<void> {
     const waitMs = (graceMs ?? protocolLimits.graceMs) + this.#limits.stopDeadlineMs;
-    return endTree(session.process, { graceMs, waitMs, clock: this.#clock });
+    // What cannot be ended in time is seen by its state.
+    await within(this.#clock, waitMs, endTree(session.process, graceMs));
   }
 
   #refuseIfClosed(): void {

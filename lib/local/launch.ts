@@ -3,25 +3,28 @@ import type { Limits, ProcessSpec, TtyOptions } from "../../protocol/index.ts";
 import type { Launch, TtyLaunch } from "../spawn/child.ts";
 import { buildEnvironment } from "../spawn/environment.ts";
 import { resolveProgram } from "../spawn/resolve-program.ts";
-import { spawnFailed } from "../spawn/spawn-error.ts";
+import { checkLengths, spawnFailed } from "../spawn/spawn-error.ts";
 
 /** Default size of a terminal. With zero, full-screen programs would draw nothing. */
 const DEFAULT_SIZE = { rows: 24, cols: 80 };
 
 /**
- * Resolves a checked spec against this program's environment. Rejects with SPAWN_FAILED when the program does not exist, and
- * with LIMIT_EXCEEDED when matching the globs for its environment takes too many steps.
+ * Resolves a checked spec against this program's environment. Rejects with SPAWN_FAILED when the program does not exist or an
+ * argument is too long, and with LIMIT_EXCEEDED when matching the globs for its environment takes too many steps.
  */
 export async function prepareLaunch(
   spec: ProcessSpec,
   cwd: string,
-  { envGlobSteps }: Pick<Limits, "envGlobSteps">,
+  { envGlobSteps, argBytes }: Pick<Limits, "envGlobSteps" | "argBytes">,
 ): Promise<Launch> {
   const env = buildEnvironment(spec, process.env, envGlobSteps);
   const [program = "", ...args] = spec.argv;
+  const file = await resolveProgram(program, cwd, env.PATH);
+  const argv = [spec.arg0 ?? program, ...args];
+  checkLengths(file, argv, env, argBytes);
   return {
-    file: await resolveProgram(program, cwd, env.PATH),
-    argv: [spec.arg0 ?? program, ...args],
+    file,
+    argv,
     cwd,
     env,
     tty: spec.tty ? ttyOf(spec.tty === true ? {} : spec.tty) : undefined,

@@ -36,8 +36,10 @@ import type { Limits, ProcessInfo, ProcessState, TerminalSize, WriteStatus } fro
 import { Mailbox } from "../actor/mailbox.ts";
 import type { Cancel, Clock } from "../clock.ts";
 import { ExecwireError } from "../errors.ts";
+import { WriteLedger } from "../host/write-ledger.ts";
 import { ReplayLog, type ReplayLogOptions } from "../log/replay-log.ts";
-import type { Child, ExitStatus, Facts, KillTarget, Leftover } from "../spawn/child.ts";
+import { infoCost } from "../process/process-info.ts";
+import type { Child, ExitStatus, KillTarget, Leftover, ProcessInspector } from "../spawn/child.ts";
 import { discard } from "./discard.ts";
 import { HeldStreams } from "./held-streams.ts";
 import { answer, type Message, type Reply } from "./message.ts";
@@ -46,7 +48,6 @@ import { PauseLease } from "./pause-lease.ts";
 import { describeExit, type ProcessIdentity, ProcessStatus } from "./process-status.ts";
 import { type StdinCounts, StdinQueue } from "./stdin-queue.ts";
 import { Termination, type TerminationRequest } from "./termination.ts";
-import { WriteLedger } from "./write-ledger.ts";
 
 /** What all actors of a supervisor share: one object, since a copy per actor would cost more than a small process. */
 export interface ActorContext {
@@ -63,8 +64,8 @@ export interface ActorContext {
 /** One supervised process. */
 export class ProcessActor {
   readonly log: ReplayLog;
-  /** Bytes of memory that it costs the supervisor, without its log. */
-  cost = 0;
+  /** Bytes of memory that it costs beside its log. */
+  readonly cost: number;
   /** Settles with the outcome of the spawn. */
   readonly started: Promise<void>;
   /** Resolves when nothing of the process is held any more: it is closed and its pid released, or it never had a child. */
@@ -81,7 +82,7 @@ export class ProcessActor {
   #child: Child | undefined;
   /** Set from then on. */
   #leftover: Leftover | undefined;
-  #lastFacts: Facts | undefined;
+  #lastInspector: ProcessInspector | undefined;
   #stdin: StdinQueue | undefined;
   #openStreams = 0;
   #timeout: Cancel | undefined;
@@ -90,6 +91,7 @@ export class ProcessActor {
 
   constructor(identity: ProcessIdentity, context: ActorContext, timeoutMs?: number) {
     this.#status = new ProcessStatus(identity, (info) => context.onChange(this, info));
+    this.cost = context.limits.processOverheadBytes + infoCost(this.info);
     this.#context = context;
     this.#timeoutMs = timeoutMs;
     const { clock, limits, log, onBug } = context;
@@ -121,8 +123,8 @@ export class ProcessActor {
   }
 
   /** Inspects the child. Undefined before there is one, and where the system does not support it. */
-  get facts(): Facts | undefined {
-    return this.#child ? this.#child.facts : this.#lastFacts;
+  get inspector(): ProcessInspector | undefined {
+    return this.#child ? this.#child.inspector : this.#lastInspector;
   }
 
   /** The only way to act on the process. */
@@ -262,7 +264,7 @@ export class ProcessActor {
   #release(child: Child): void {
     this.#leftover = child.release();
     this.#child = undefined;
-    if (child.facts) this.#lastFacts = NOTHING_LEFT;
+    if (child.inspector) this.#lastInspector = NOTHING_LEFT;
     this.#released(child.pid, this.#leftover);
   }
 
@@ -320,4 +322,4 @@ export class ProcessActor {
 }
 
 /** Answers for a child that was released. */
-const NOTHING_LEFT: Facts = { holders: async () => [], activity: async () => ({ state: "exited" }) };
+const NOTHING_LEFT: ProcessInspector = { holders: async () => [], activity: async () => ({ state: "exited" }) };

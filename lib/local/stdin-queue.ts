@@ -10,9 +10,9 @@
 // 4. No error of the pipe escapes: when a child has stopped reading, later writes are answered with `stdinClosed`.
 import type { Limits, WriteStatus } from "../../protocol/index.ts";
 import { ExecwireError } from "../errors.ts";
+import type { WriteLedger } from "../host/write-ledger.ts";
 import type { ChildStdin } from "../spawn/child.ts";
 import type { Reply } from "./message.ts";
-import type { WriteLedger } from "./write-ledger.ts";
 
 /** Limits of a queue. */
 export type StdinLimits = Pick<Limits, "stdinQueueBytes" | "stdinParkedBytes">;
@@ -131,7 +131,7 @@ export class StdinQueue {
     // Invariant 3. With writes queued before it, `#canEnqueue` has already checked this.
     const refusal = this.#queue.length === 0 ? this.#refusalOf(chunk) : undefined;
     if (refusal) return reply.reject(refusal);
-    if (chunk !== "end" && chunk.length > 0) this.#stdin.line?.promise(chunk);
+    if (chunk !== "end" && chunk.length > 0) this.#stdin.line?.reserve(chunk);
     if (chunk.length > 0) this.#queue.push(chunk);
     if (chunk !== "end") this.#queuedBytes += chunk.length;
     if (writeId !== undefined && chunk !== "end") this.#ledger.remember(writeId, chunk);
@@ -159,7 +159,7 @@ export class StdinQueue {
   }
 
   #refusalOf(chunk: Entry["chunk"]): ExecwireError | undefined {
-    return chunk === "end" ? undefined : this.#stdin.line?.refusal(chunk);
+    return chunk === "end" ? undefined : this.#stdin.line?.truncationError(chunk);
   }
 
   #pump(): void {

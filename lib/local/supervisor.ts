@@ -2,33 +2,33 @@
 import { randomUUID } from "node:crypto";
 import { isAbsolute } from "node:path";
 import type { Meter } from "@opentelemetry/api";
-import { Subject } from "rxjs";
 import {
-  checkSpec,
+  checkGrace,
+  checkStart,
   checkText,
   type DeliveryMode,
   type Limits,
-  limits,
   type ProcessInfo,
   type ProcessSpec,
 } from "../../protocol/index.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { ExecwireError, refuse } from "../errors.ts";
-import { GuardedObservable, type ReportError, reportToConsole } from "../log/guarded-observable.ts";
+import { ProcessTable, type StartNames } from "../host/process-table.ts";
+import { withDefaults } from "../limits.ts";
+import { type GuardedObservable, type ReportError, reportToConsole } from "../log/guarded-observable.ts";
 import { MemoryBudget } from "../log/memory-budget.ts";
 import type { Backend, CloseOptions, StartOptions } from "../process/backend.ts";
 import { Process } from "../process/process.ts";
-import { checkDescribable, describeArgv, infoCost } from "../process/process-info.ts";
+import { checkDescribable, describeStart } from "../process/process-info.ts";
 import type { Leftover, Spawner } from "../spawn/child.ts";
 import { Guard, type OnSupervisorDeath } from "../spawn/guard.ts";
 import { loadSpawner, type SpawnerName } from "../spawn/load-spawner.ts";
+import { isSignal } from "../spawn/signals.ts";
 import { followProcesses, type ProcessMetrics, processMetrics } from "../telemetry/process-metrics.ts";
 import { ownDirectory, prepareLaunch } from "./launch.ts";
 import { LeftBehind } from "./left-behind.ts";
 import { LocalPort, unknownProcess } from "./local-port.ts";
 import { type ActorContext, ProcessActor } from "./process-actor.ts";
-import { Retention } from "./retention.ts";
-import { startDigest } from "./start-digest.ts";
 
 /** Options of a supervisor. */
 export interface SupervisorOptions {
@@ -60,9 +60,6 @@ export interface SupervisorOptions {
 /** Listeners of one supervisor for one event: SIGCHLD, for exits and for orphans. */
 const LISTENERS = 2;
 
-/** Characters of an incarnation: a uuid, with room to spare. The protocol has the same limit. */
-const INCARNATION_CHARS = 64;
-
 /**
  * Creates a supervisor. `close` it, or the program stays alive as long as its processes; if it exits earlier, they are killed.
  */
@@ -73,12 +70,7 @@ export function createSupervisor(options: SupervisorOptions = {}): Supervisor {
 /** Supervises processes of this machine. */
 export class Supervisor implements Backend {
   readonly changes$: GuardedObservable<ProcessInfo>;
-  readonly #changes = new Subject<ProcessInfo>();
-  readonly #actors = new Map<string, ProcessActor>();
-  /** Processes that are not closed. */
-  readonly #live = new Set<ProcessActor>();
-  /** Digest of each incarnation's start request. */
-  readonly #incarnations = new Map<string, string>();
+  readonly #table: ProcessTable<ProcessActor>;
   /** Processes that hold a child or may get one; a removed process can be among them. */
   readonly #unreleased = new Set<ProcessActor>();
   readonly #limits: Limits;
@@ -86,8 +78,6 @@ export class Supervisor implements Backend {
   readonly #onError: ReportError;
   readonly #metrics: ProcessMetrics;
   readonly #actorContext: ActorContext;
-  readonly #budget: MemoryBudget;
-  readonly #retention: Retention;
   readonly #leftBehind: LeftBehind;
   readonly #spawner: Promise<Spawner>;
   #madeSpawner: Spawner | undefined;
@@ -96,25 +86,27 @@ export class Supervisor implements Backend {
   #closing: Promise<void> | undefined;
 
   constructor(options: SupervisorOptions) {
-    this.#limits = { ...limits, ...options.limits };
+    this.#limits = withDefaults(options.limits);
     this.#clock = options.clock ?? systemClock;
     this.#onError = options.onError ?? reportToConsole;
-    this.#retention = new Retention(this.#limits, this.#clock, (actor) => actor.post({ type: "remove" }));
     this.#leftBehind = new LeftBehind(this.#clock, (pid) => this.#guard?.forget(pid));
-    this.changes$ = new GuardedObservable(this.#onError, (subscriber) => {
-      const subscription = this.#changes.subscribe(subscriber);
-      return () => subscription.unsubscribe();
-    });
-    this.#metrics = processMetrics(options.meter);
-    followProcesses(this.#metrics, this.changes$, ({ processId }) => this.#actors.get(processId)?.log.exited?.result);
     const budget = new MemoryBudget(this.#limits.memoryBudgetBytes);
-    this.#budget = budget;
+    this.#table = new ProcessTable({
+      limits: this.#limits,
+      clock: this.#clock,
+      onError: this.#onError,
+      budget,
+      remove: (actor) => actor.post({ type: "remove" }),
+    });
+    this.changes$ = this.#table.changes$;
+    this.#metrics = processMetrics(options.meter);
+    followProcesses(this.#metrics, this.changes$, ({ processId }) => this.#table.find(processId)?.log.exited?.result);
     this.#actorContext = {
       clock: this.#clock,
       limits: this.#limits,
       log: { ...this.#limits, budget, counts: this.#metrics },
       counts: this.#metrics,
-      onChange: (actor, info) => this.#onChange(actor, info),
+      onChange: (actor, info) => this.#table.changed(actor, info),
       onReleased: (pid, leftover) => this.#onReleased(pid, leftover),
       onBug: this.#onError,
     };
@@ -133,43 +125,32 @@ export class Supervisor implements Backend {
   }
 
   async start(spec: ProcessSpec, { incarnation = randomUUID() }: StartOptions = {}): Promise<Process> {
-    refuse(checkSpec(spec) ?? checkText("incarnation", incarnation, INCARNATION_CHARS));
+    refuse(checkStart(spec, incarnation, this.#limits));
     if (spec.cwd !== undefined && !isAbsolute(spec.cwd)) {
       refuse({ field: "cwd", message: `must be an absolute path of this host, got ${spec.cwd}` });
     }
     checkDescribable(spec, this.#limits);
-    const processId = spec.processId ?? incarnation;
-    const digest = startDigest(spec);
-    let actor = this.#actors.get(processId);
-    if (actor?.info.incarnation !== incarnation) {
-      this.#admit(processId, incarnation);
-      actor = this.#createActor(processId, incarnation, spec);
-      this.#actors.set(processId, actor);
-      this.#incarnations.set(incarnation, digest);
-      this.#live.add(actor);
-      this.#unreleased.add(actor);
-      const added = actor;
-      void actor.released.then(() => this.#unreleased.delete(added));
-      this.#changes.next(actor.info);
-      void this.#spawn(actor, spec);
-    } else if (this.#incarnations.get(incarnation) !== digest) {
-      refuse({ field: "incarnation", message: `${incarnation} was started with another spec` });
-    }
+    const actor = this.#table.start(spec, incarnation, {
+      create: (names) => this.#createActor(names, spec),
+      begin: (created) => this.#begin(created, spec),
+    });
     await actor.started;
     return this.#processOf(actor, "lossless");
   }
 
   async attach(processId: string): Promise<Process> {
-    const actor = this.#actors.get(processId);
+    refuse(checkText("processId", processId));
+    const actor = this.#table.find(processId);
     if (!actor) throw unknownProcess(processId);
     return this.#processOf(actor, "gap");
   }
 
   async list(): Promise<readonly ProcessInfo[]> {
-    return [...this.#actors.values()].map((actor) => actor.info);
+    return [...this.#table].map((actor) => actor.info);
   }
 
-  close(options: CloseOptions = {}): Promise<void> {
+  async close(options: CloseOptions = {}): Promise<void> {
+    refuse(checkGrace({ graceMs: options.graceMs }));
     this.#closing ??= this.#close(options.graceMs ?? this.#limits.graceMs);
     return this.#closing;
   }
@@ -178,46 +159,20 @@ export class Supervisor implements Backend {
     return this.close();
   }
 
-  #admit(processId: string, incarnation: string): void {
-    if (this.#closing)
-      throw new ExecwireError("CLOSED", "the supervisor is closed; create another one to start processes");
-    if (this.#actors.has(processId)) {
-      throw new ExecwireError(
-        "PROCESS_EXISTS",
-        `process ${processId} already exists; its id becomes free when the process is removed`,
-      );
-    }
-    if (this.#incarnations.has(incarnation)) {
-      refuse({ field: "incarnation", message: `${incarnation} belongs to another process` });
-    }
-    const live = this.#live.size;
-    if (live >= this.#limits.liveProcesses) {
-      throw new ExecwireError(
-        "LIMIT_EXCEEDED",
-        `${live} processes are running, the limit liveProcesses is ${this.#limits.liveProcesses}`,
-        {
-          data: { limit: "liveProcesses" },
-        },
-      );
-    }
+  #createActor(names: StartNames, spec: ProcessSpec): ProcessActor {
+    const description = describeStart(
+      spec,
+      names,
+      { cwd: spec.cwd ?? ownDirectory(), startedAt: this.#clock.now() },
+      this.#limits,
+    );
+    return new ProcessActor({ ...description, sandbox: "none" }, this.#actorContext, spec.timeoutMs);
   }
 
-  #createActor(processId: string, incarnation: string, spec: ProcessSpec): ProcessActor {
-    const identity = {
-      processId,
-      incarnation,
-      ...describeArgv(spec.argv, this.#limits.infoArgvBytes),
-      cwd: spec.cwd ?? ownDirectory(),
-      tty: Boolean(spec.tty),
-      stdin: Boolean(spec.tty || spec.pipeStdin),
-      startedAt: this.#clock.now(),
-      sandbox: "none",
-      labels: Object.freeze({ ...spec.labels }),
-    };
-    const actor = new ProcessActor(identity, this.#actorContext, spec.timeoutMs);
-    actor.cost = this.#limits.processOverheadBytes + infoCost(actor.info);
-    this.#budget.add(actor.cost);
-    return actor;
+  #begin(actor: ProcessActor, spec: ProcessSpec): void {
+    this.#unreleased.add(actor);
+    void actor.released.then(() => this.#unreleased.delete(actor));
+    void this.#spawn(actor, spec);
   }
 
   async #spawn(actor: ProcessActor, spec: ProcessSpec): Promise<void> {
@@ -236,28 +191,23 @@ export class Supervisor implements Backend {
     }
   }
 
-  #onChange(actor: ProcessActor, info: ProcessInfo): void {
-    if (info.state === "closed" || info.state === "removed") this.#live.delete(actor);
-    if (info.state === "closed") this.#retention.keep(actor);
-    if (info.state === "removed") {
-      if (this.#incarnations.delete(info.incarnation)) this.#budget.add(-actor.cost);
-      if (this.#actors.get(info.processId) === actor) this.#actors.delete(info.processId);
-    }
-    this.#changes.next(info);
-  }
-
   #onReleased(pid: number, leftover: Leftover | undefined): void {
     if (leftover) this.#leftBehind.add(leftover);
-    if (leftover?.proof) this.#guard?.leave(pid, leftover.proof);
+    if (leftover?.proof) this.#guard?.recordLeftover(pid, leftover.proof);
     else this.#guard?.forget(pid);
   }
 
   #processOf(actor: ProcessActor, delivery: DeliveryMode): Process {
     const port = new LocalPort(actor.info.processId, actor, { clock: this.#clock, graceMs: this.#limits.graceMs });
-    return new Process({ info: () => actor.info, log: actor.log, port, delivery, onSubscriberError: this.#onError });
+    const { log } = actor;
+    const bounds = { limits: this.#limits, isSignal };
+    return new Process({ info: () => actor.info, log, port, bounds, delivery, onSubscriberError: this.#onError });
   }
 
   async #close(graceMs: number): Promise<void> {
+    this.#table.refuseStarts(
+      new ExecwireError("CLOSED", "the supervisor is closed; create another one to start processes"),
+    );
     const actors = [...this.#unreleased];
     const reply = { resolve: () => undefined, reject: this.#onError };
     for (const actor of actors) {
@@ -274,7 +224,6 @@ export class Supervisor implements Backend {
     // Processes that were added or found meanwhile have had their grace period already.
     await this.#leftBehind.end(0).catch(this.#onError);
     giveUp();
-    this.#retention.clear();
     process.removeListener("exit", this.#onExit);
     process.setMaxListeners(process.getMaxListeners() - LISTENERS);
     await this.#spawner.then(
@@ -282,7 +231,7 @@ export class Supervisor implements Backend {
       () => undefined,
     );
     this.#guard?.close();
-    this.#changes.complete();
+    this.#table.end();
   }
 
   /** The program exits while processes are running: there is no time for a grace period. */

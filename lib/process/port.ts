@@ -1,5 +1,5 @@
 // The commands to a process, local or remote. Everything that changes a process is here; everything that it printed and how it
-// ended is in its log.
+// ended is in its log. A port trusts its arguments: `Process` and the wire have checked them.
 import type {
   Activity,
   KillScope,
@@ -48,7 +48,7 @@ export interface ProcessPort {
    * (`ttyLine`: over 4,095 bytes since the last line end, checked when the write is next in the queue; not checked where the
    * terminal's mode cannot be read). Never rejects with EPIPE.
    */
-  write(chunk: Uint8Array | string, options?: WriteOptions): Promise<WriteStatus>;
+  write(chunk: Uint8Array, options?: WriteOptions): Promise<WriteStatus>;
   /** Ends stdin after the queued bytes: EOF on a pipe, the end-of-file character on a tty. Idempotent. */
   closeStdin(): Promise<WriteStatus>;
   /** Delivers a signal. For an unknown, starting or exited process it succeeds without effect. */

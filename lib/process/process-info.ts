@@ -39,6 +39,23 @@ export function checkDescribable({ labels = {}, cwd = "" }: ProcessSpec, limits:
   }
 }
 
+/** The part of a description that is fixed at the start; what changes later is added to it. */
+export function describeStart(
+  { argv, tty, pipeStdin, labels }: ProcessSpec,
+  names: Pick<ProcessInfo, "processId" | "incarnation">,
+  place: Pick<ProcessInfo, "cwd" | "startedAt">,
+  limits: InfoLimits,
+): Omit<ProcessInfo, "state" | "pid" | "exitCode" | "signal" | "sandbox"> {
+  return {
+    ...names,
+    ...describeArgv(argv, limits.infoArgvBytes),
+    ...place,
+    tty: Boolean(tty),
+    stdin: Boolean(tty || pipeStdin),
+    labels: Object.freeze({ ...labels }),
+  };
+}
+
 /** The arguments as a description shows them: as many as fit, from the first on, and a count of the rest. */
 export function describeArgv(argv: readonly string[], maxBytes: number): Pick<ProcessInfo, "argv" | "argvOmitted"> {
   const shown: string[] = [];

@@ -1,7 +1,8 @@
 // A Codex exec-server as a backend. The dialect has no list, no attach and no labels: the processes of this backend are those
 // that this client has started.
 import {
-  checkSpec,
+  checkStart,
+  checkText,
   type DeliveryMode,
   type Limits,
   type ProcessInfo,
@@ -10,11 +11,12 @@ import {
 import { newUuid } from "../../client/uuid.ts";
 import { type Clock, guardedClock, systemClock } from "../../clock.ts";
 import { ExecwireError, refuse } from "../../errors.ts";
-import { startDigest } from "../../local/start-digest.ts";
+import { startDigest } from "../../host/start-digest.ts";
 import { type GuardedObservable, type ReportError, reportToConsole } from "../../log/guarded-observable.ts";
 import type { Backend, StartOptions } from "../../process/backend.ts";
-import type { Process } from "../../process/process.ts";
+import { Process } from "../../process/process.ts";
 import { checkDescribable, describeArgv } from "../../process/process-info.ts";
+import { signalNumber } from "../../process/signal-number.ts";
 import type { TextTransport } from "../../transport/websocket-client.ts";
 import { CodexError } from "../codex-error.ts";
 import { type Envelope, NO_ID } from "../envelope.ts";
@@ -23,7 +25,6 @@ import { Brake } from "./brake.ts";
 import { CodexCalls } from "./calls.ts";
 import { CodexLink } from "./codex-link.ts";
 import { CodexPort, unknownProcess } from "./codex-port.ts";
-import { CodexProcess } from "./codex-process.ts";
 import { KnownProcess } from "./known-process.ts";
 import { ProcessTable } from "./process-table.ts";
 import { errorOf, fromStartError } from "./refusals.ts";
@@ -96,7 +97,7 @@ export class CodexBackend implements Backend {
   }
 
   async start(spec: ProcessSpec, { incarnation = newUuid() }: StartOptions = {}): Promise<Process> {
-    refuse(checkSpec(spec));
+    refuse(checkStart(spec, incarnation, this.#limits));
     checkDescribable(spec, this.#limits);
     const processId = spec.processId ?? incarnation;
     const digest = startDigest(spec);
@@ -113,6 +114,7 @@ export class CodexBackend implements Backend {
   }
 
   async attach(processId: string): Promise<Process> {
+    refuse(checkText("processId", processId));
     if (this.#failure) throw this.#failure;
     const process = this.#processes.find(processId);
     if (!process) throw unknownProcess(processId);
@@ -189,7 +191,9 @@ export class CodexBackend implements Backend {
       this.#ports.set(process, port);
     }
     const info = () => process.info;
-    return new CodexProcess({ info, log: process.log.replica, port, delivery, onSubscriberError: this.#onError });
+    const bounds = { limits: this.#limits, isSignal: (name: string) => signalNumber(name) !== undefined };
+    const { replica: log } = process.log;
+    return new Process({ info, log, port, bounds, delivery, onSubscriberError: this.#onError });
   }
 
   #onChange(process: KnownProcess): void {

@@ -1,8 +1,9 @@
 // Connects to a Codex exec-server, or to an execwire server with the Codex dialect.
 import type { Meter } from "@opentelemetry/api";
-import { type Limits, limits } from "../../../protocol/index.ts";
+import type { Limits } from "../../../protocol/index.ts";
 import type { Clock } from "../../clock.ts";
 import { refuse } from "../../errors.ts";
+import { withDefaults } from "../../limits.ts";
 import type { ReportError } from "../../log/guarded-observable.ts";
 import { clientMetrics, followLink } from "../../telemetry/client-metrics.ts";
 import { openTextSocket } from "../../transport/websocket-client.ts";
@@ -34,7 +35,7 @@ export async function connectCodex(url: string, options: CodexClientOptions = {}
     refuse({ field: "url", message: `must begin with ws://, wss:// or unix:, got ${url}` });
   }
   const { token, limits: overrides, meter, ...others } = options;
-  const allLimits = { ...limits, ...overrides };
+  const allLimits = withDefaults(overrides);
   const open = openTextSocket(url, token, { frameBytes: MESSAGE_BYTES, handshakeMs: allLimits.handshakeMs });
   const backend = new CodexBackend({ ...others, open, limits: allLimits });
   await backend.ready();

@@ -1,6 +1,6 @@
 // The log of a process in this dialect: notifications for a connected client, and the reply to `process/read`.
 import type { ExitedEvent, OutputEvent, ProcessEvent, ResizedEvent } from "../../../protocol/index.ts";
-import { signalNumber } from "../../spawn/signals.ts";
+import { shellExitCode } from "../../process/signal-number.ts";
 
 /** Returns memory for a frame of exactly this many bytes. */
 export type Allocate = (bytes: number) => Buffer;
@@ -37,10 +37,8 @@ export function chunkOfRead(event: OutputEvent | ResizedEvent): Buffer {
 }
 
 /** The exit as one number: 128+n after a death by signal n, as shells report it; -1 when it is unknown. */
-export function exitCodeOf({ exitCode, signal }: ExitedEvent): number {
-  if (exitCode !== null) return exitCode;
-  const number = signal === null ? undefined : signalNumber(signal);
-  return number === undefined ? -1 : 128 + number;
+export function exitCodeOf(exit: ExitedEvent): number {
+  return shellExitCode(exit) ?? -1;
 }
 
 /** This dialect has no resize notification, and a client would wait forever for a missing seq: a resize becomes empty output. */

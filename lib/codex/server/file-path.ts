@@ -3,7 +3,7 @@
 import { isUtf8 } from "node:buffer";
 import { constants } from "node:os";
 import { posix } from "node:path";
-import { limits } from "../../../protocol/index.ts";
+import { PATH_MAX_BYTES } from "../../../protocol/index.ts";
 import type { FilePath } from "../../files/file-path.ts";
 import { nativePath, type PathUri, toPathUri } from "../path-uri.ts";
 
@@ -14,7 +14,7 @@ import { nativePath, type PathUri, toPathUri } from "../path-uri.ts";
 export function filePath(uri: PathUri): FilePath {
   const bytes = bytesOf(uri.url.pathname);
   // No operation could use it, and some operations would first look at every directory along the way.
-  if (bytes.length > limits.pathBytes) throw tooLong();
+  if (bytes.length > PATH_MAX_BYTES) throw tooLong();
   const isText = process.platform === "win32" || uri.url.host !== "" || isUtf8(bytes);
   const path = isText ? Buffer.from(nativePath(uri)) : bytes;
   if (process.platform === "win32") return path;

@@ -1,4 +1,5 @@
 // `http/request`: requests that this host sends for a client. The body is part of the reply, or follows it in deltas.
+import { MAX_TIMER_MS } from "../../../protocol/index.ts";
 import { CODE, CodexError, invalidParams } from "../codex-error.ts";
 import type { HttpResponse } from "./http-exchange.ts";
 import { exchange, reasonOf } from "./http-exchange.ts";
@@ -12,9 +13,6 @@ import { method, RawResult, ReplyThen } from "./method.ts";
  * client (512 MiB). Longer bodies can be streamed.
  */
 export const MAX_BUFFERED_BODY_BYTES = 268_435_456;
-
-/** The longest delay of a Node timer: 24 days. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** The `http` methods of one connection. */
 export function httpMethods(scope: MethodScope, maxBufferedBodyBytes = MAX_BUFFERED_BODY_BYTES): Methods {

@@ -42,7 +42,7 @@ export function processMethods(scope: ProcessScope): Methods {
   const find = async (id: string): Promise<StartedProcess | undefined> => scope.session.processes.get(id)?.started;
   return {
     "process/start": method("exec", startParams, async (params) => {
-      const spec = specOf(params, scope.shell);
+      const spec = specOf(params, scope.shell, parts.limits);
       const { feed } = await start(scope, params.processId, spec);
       // Not necessarily the connection that asked: the client may have reconnected meanwhile.
       const { session } = scope;

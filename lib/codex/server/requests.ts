@@ -1,5 +1,6 @@
 // The requests of one connection and their replies. Requests begin in order of arrival; only file operations also wait for
 // earlier ones, which clients of the exec-server rely on.
+import { Mutex } from "../../mutex.ts";
 import { CODE, CodexError, toCodexError } from "../codex-error.ts";
 import { encodeError, encodeResult, type Id } from "../envelope.ts";
 import { type MethodGroup, type Methods, RawResult, ReplyThen } from "./method.ts";
@@ -21,7 +22,7 @@ export class Requests {
   readonly #scope: RequestScope;
   readonly #max: number;
   #running = 0;
-  #files: Promise<unknown> = Promise.resolve();
+  readonly #files = new Mutex();
 
   constructor(methods: Methods, scope: RequestScope, max: number) {
     this.#methods = methods;
@@ -31,7 +32,7 @@ export class Requests {
 
   /** Resolves when all file operations requested so far are over. */
   get filesSettled(): Promise<unknown> {
-    return this.#files;
+    return this.#files.settled;
   }
 
   request(id: Id, name: string, params: unknown): void {
@@ -70,16 +71,12 @@ export class Requests {
   }
 
   #inOrder(call: () => Promise<unknown>): Promise<unknown> {
-    const result = this.#files.then(async () => {
+    return this.#files.run(async () => {
       // A large reply must be sent before the next one is made.
       await this.#scope.drained();
       this.#scope.signal.throwIfAborted();
       return call();
     });
-    // Does not keep the result, which may be large, until the next request.
-    const nothing = () => undefined;
-    this.#files = result.then(nothing, nothing);
-    return result;
   }
 }
 
