@@ -1,9 +1,11 @@
 // Messages to bytes and back: one msgpack map a frame, self-contained.
+
 import { Packr, Unpackr } from "msgpackr";
 import { checkFrame, type FrameLimits } from "./check-frame.ts";
 import type { ProcessEvent } from "./events.ts";
 import { limits } from "./limits.ts";
 import type { ClientMessage, EventMessage, ServerMessage } from "./messages.ts";
+import { present } from "./present.ts";
 
 // A key `toJSON` is a name like any other.
 const packr = new Packr({ useRecords: false, variableMapSize: true, useToJSON: false });
@@ -55,6 +57,5 @@ function isWhole(value: unknown): boolean {
 function withoutUndefined(value: unknown): unknown {
   if (typeof value !== "object" || value === null || value instanceof Uint8Array) return value;
   if (Array.isArray(value)) return value.map(withoutUndefined);
-  const present = Object.entries(value).filter(([, item]) => item !== undefined);
-  return Object.fromEntries(present.map(([name, item]) => [name, withoutUndefined(item)]));
+  return present(Object.fromEntries(Object.entries(value).map(([name, item]) => [name, withoutUndefined(item)])));
 }

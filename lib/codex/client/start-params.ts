@@ -1,6 +1,6 @@
 // A process spec as params of `process/start`. What the dialect cannot say is refused by name; nothing is left out in silence.
 import { isAbsolute } from "node:path";
-import type { EnvPolicy, ProcessSpec } from "../../../protocol/index.ts";
+import { type EnvPolicy, type ProcessSpec, present } from "../../../protocol/index.ts";
 import { ExecwireError, refuse } from "../../errors.ts";
 import { toPathUri } from "../path-uri.ts";
 import type { Environment } from "./answers.ts";
@@ -30,7 +30,7 @@ export function toStartRequest(
     const text = `more than ${MAX_VALUES} arguments and variables; the server takes no such message`;
     throw new ExecwireError("LIMIT_EXCEEDED", text, { data: { limit: "messageValues" } });
   }
-  const params = {
+  const params = present({
     processId,
     argv: [...argv],
     cwd: uri,
@@ -39,8 +39,8 @@ export function toStartRequest(
     tty: Boolean(spec.tty),
     pipeStdin: spec.pipeStdin ?? false,
     arg0: arg0 ?? null,
-    ...(metadata && { metadata: { ...metadata } }),
-  };
+    metadata: metadata && { ...metadata },
+  });
   return { params, cwd: path };
 }
 

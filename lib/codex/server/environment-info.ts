@@ -1,10 +1,12 @@
 // What a client wants to know about this host before it runs anything here. It decides by the shell how to write command
 // lines, and by the capabilities which optional methods to call: announce only what works.
+
 import { constants } from "node:fs";
 import { access, readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { homedir, tmpdir, userInfo } from "node:os";
 import { basename, resolve } from "node:path";
+import { present } from "../../../protocol/index.ts";
 import { toPathUri } from "../path-uri.ts";
 
 /** A shell: its name as clients know it, and its path, which is a native one. */
@@ -39,17 +41,17 @@ const SYSTEMS: Readonly<Record<string, string>> = { darwin: "macos", win32: "win
 export async function environmentInfo(env: NodeJS.ProcessEnv = process.env): Promise<EnvironmentInfo> {
   const version = await ownVersion();
   const cwd = ownDirectory();
-  return {
+  return present({
     shell: await findShell([loginShell(), env.SHELL, "/bin/bash", "/bin/sh"]),
-    ...(version !== undefined && { executorVersion: version }),
-    ...(cwd !== undefined && { cwd: toPathUri(cwd) }),
+    executorVersion: version,
+    cwd: cwd === undefined ? undefined : toPathUri(cwd),
     userHomeDir: toPathUri(env.HOME || homedir()),
     platformOs: SYSTEMS[process.platform] ?? process.platform,
     prependPathDirs: [],
     temporaryDirectories: env.TMPDIR ? [toPathUri(env.TMPDIR)] : [],
     tempDir: toPathUri(env.TMPDIR || tmpdir()),
     capabilities: { fsWatchMissing: true, fileWriteStreaming: true, httpHeaderEnvVars: true },
-  };
+  });
 }
 
 /** The first of the candidates that can be run and that clients know; `/bin/sh` if there is none. */
