@@ -98,7 +98,7 @@ export function checkReadOptions(options: Arguments, maxWaitMs: number = MAX): P
   );
 }
 
-/** The problem of a write. An empty id is always wrong: it could never tell a retry from a new write. */
+/** The problem of a write. An empty id is always wrong: it cannot distinguish a retry from a new write. */
 export function checkWrite({ chunk, writeId }: Arguments, maxIdChars: number = MAX): Problem | undefined {
   if (writeId === "") return problem("writeId", "must not be empty");
   return (
