@@ -4,6 +4,7 @@ import { checkFrame, type FrameLimits } from "./check-frame.ts";
 import type { ProcessEvent } from "./events.ts";
 import { limits } from "./limits.ts";
 import type { ClientMessage, EventMessage, ServerMessage } from "./messages.ts";
+import { present } from "./present.ts";
 
 // `toJSON` must stay an ordinary key.
 const packr = new Packr({ useRecords: false, variableMapSize: true, useToJSON: false });
@@ -58,6 +59,5 @@ function hasNoUndefined(value: unknown): boolean {
 function withoutUndefined(value: unknown): unknown {
   if (typeof value !== "object" || value === null || value instanceof Uint8Array) return value;
   if (Array.isArray(value)) return value.map(withoutUndefined);
-  const present = Object.entries(value).filter(([, item]) => item !== undefined);
-  return Object.fromEntries(present.map(([name, item]) => [name, withoutUndefined(item)]));
+  return present(Object.fromEntries(Object.entries(value).map(([name, item]) => [name, withoutUndefined(item)])));
 }

@@ -6,7 +6,7 @@
 // sessions (exec/options.ts, exec/session-limits.ts), which belong to a call and not to a host.
 import { checkInteger, optional, type Problem } from "./check-value.ts";
 
-/** PATH_MAX of Linux without the NUL: the kernel takes no longer path, whatever a host allows. */
+/** PATH_MAX of Linux without the NUL: the kernel takes no longer path, also where a host allows it. */
 export const PATH_MAX_BYTES = 4095;
 
 /** What a timer of Node can count, 24 days: longer ones fire at once. */

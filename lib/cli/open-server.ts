@@ -1,4 +1,5 @@
 // Finds the server that a command is meant for, connects to it, and says what happens to the connection.
+import { present } from "../../protocol/index.ts";
 import type { RemoteBackend } from "../client/remote-backend.ts";
 import { connect } from "../connect.ts";
 import { ExecwireError } from "../errors.ts";
@@ -27,7 +28,7 @@ const START_ONE = "start one with: execwire serve";
 export async function openServer(options: ServerOptions): Promise<Opened> {
   const { url, token, isLocal } = find(options);
   const recoveryMs = Math.ceil((options.recovery ?? 45) * 1000);
-  const connecting = connect(url, { limits: { recoveryMs }, ...(token !== undefined && { token }) });
+  const connecting = connect(url, present({ limits: { recoveryMs }, token }));
   const backend = await connecting.catch((error: unknown) => {
     if (!(error instanceof ExecwireError) || error.code !== "CONNECTION_LOST") throw error;
     throw new NoServerError(`no server at ${url}: ${error.message}; ${START_ONE}`, { cause: error });

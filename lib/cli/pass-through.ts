@@ -45,7 +45,7 @@ export async function passThrough(child: Process, options: PassThroughOptions): 
   };
   try {
     if (terminal) undo.push(connectTerminal(child, stdin));
-    if (stdin) undo.push(forwardStdin(child, { passEnd, onDetach, ...(terminal && { onInterrupt }) }));
+    if (stdin) undo.push(forwardStdin(child, { passEnd, onDetach, onInterrupt: terminal ? onInterrupt : undefined }));
     const exit = await writeAll(child, { ...options, signal: left.signal });
     if (left.signal.reason instanceof ExecwireError) throw left.signal.reason;
     if (left.signal.aborted) return undefined;

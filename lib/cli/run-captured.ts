@@ -1,5 +1,5 @@
 // A command whose output is not passed through: kept for its outcome, or dropped. Signals and stdin are passed on as ever.
-import type { ProcessSpec } from "../../protocol/index.ts";
+import { type ProcessSpec, present } from "../../protocol/index.ts";
 import type { Link } from "../client/link.ts";
 import { startRun } from "../exec/run.ts";
 import type { Backend } from "../process/backend.ts";
@@ -28,7 +28,11 @@ export async function runCaptured(
   { json, stdin, link }: RunCapturedOptions,
 ): Promise<number> {
   // The timeout of the command line is in the spec: there it has the grace of whoever runs the command.
-  const run = startRun(backend, spec, { timeoutMs: null, leftBehind: "terminate", ...(!json && { capBytes: 0 }) });
+  const run = startRun(
+    backend,
+    spec,
+    present({ timeoutMs: null, leftBehind: "terminate" as const, capBytes: json ? undefined : 0 }),
+  );
   const undo: (() => void)[] = [];
   let child: Process | undefined;
   try {

@@ -1,5 +1,7 @@
 // What a server on this machine needs beside its socket: a token, and a way for the user's other terminals to find both.
+
 import { join } from "node:path";
+import { present } from "../../protocol/index.ts";
 import type { Auth } from "../server/auth.ts";
 import type { ListenAddress } from "../server/server.ts";
 import { say } from "./report.ts";
@@ -45,7 +47,7 @@ const UNENCRYPTED = "connections from other machines are not encrypted: anyone o
 /** Lets other terminals find this server; returns how to take that back. A server that nobody finds is still a server. */
 export async function publish(url: string, { tokenFile }: Admission): Promise<() => void> {
   try {
-    const other = await publishRuntimeFile({ url, pid: process.pid, ...(tokenFile !== undefined && { tokenFile }) });
+    const other = await publishRuntimeFile(present({ url, pid: process.pid, tokenFile }));
     if (other !== undefined) say(`other terminals use the server of pid ${other}; for this one they need --url`);
   } catch (error) {
     say(`other terminals will not find this server by themselves: ${(error as Error).message}`);

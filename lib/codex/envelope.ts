@@ -58,7 +58,7 @@ export function encodeResult(id: Id, json: string | readonly Uint8Array[]): Buff
 
 /** Encodes the error reply to a request. */
 export function encodeError(id: Id, { code, message, data }: CodexError): Buffer {
-  return Buffer.from(`{"error":${JSON.stringify({ code, ...(data && { data }), message })},"id":${id}}`);
+  return Buffer.from(`{"error":${JSON.stringify({ code, data, message })},"id":${id}}`);
 }
 
 function checkId(id: unknown, source: string | undefined): Id {

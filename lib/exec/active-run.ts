@@ -5,7 +5,7 @@
 // 2. With a timeout there is a result in bounded time, whatever the process or its host does.
 // 3. The reader waits for nothing but the process, so nothing is lost and nothing is held back.
 import type { Observable } from "rxjs";
-import type { ExitedEvent, ProcessSpec } from "../../protocol/index.ts";
+import { type ExitedEvent, type ProcessSpec, present } from "../../protocol/index.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { ExecwireError, refuse } from "../errors.ts";
 import { GuardedObservable, type ReportError, reportToConsole } from "../log/guarded-observable.ts";
@@ -96,7 +96,11 @@ export class ActiveRun {
     if (this.#ending.expiry) return undefined;
     this.#isAsked = true;
     const starting = this.#backend.start(
-      { ...spec, processId: this.#processId, ...(stdin !== undefined && !spec.tty && { pipeStdin: true }) },
+      present({
+        ...spec,
+        processId: this.#processId,
+        pipeStdin: stdin !== undefined && !spec.tty ? true : spec.pipeStdin,
+      }),
       { incarnation: this.#incarnation },
     );
     const over = new Promise<undefined>((resolve) => {

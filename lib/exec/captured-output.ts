@@ -1,4 +1,5 @@
 // A stream of a command as its caller gets it: bytes, and text that says where something is missing.
+import { present } from "../../protocol/index.ts";
 import type { Encoding } from "./encoding.ts";
 import { joinOmitted } from "./exec-text.ts";
 import { concat, type Excerpt } from "./head-tail.ts";
@@ -80,7 +81,8 @@ export class CapturedOutput {
 
   toJSON(): CapturedOutputJson {
     const { text, encoding, totalBytes, omittedBytes } = this;
-    return { text, encoding, totalBytes, omittedBytes, ...(this.isLossy && { base64: toBase64(this.bytes) }) };
+    const base64 = this.isLossy ? toBase64(this.bytes) : undefined;
+    return present({ text, encoding, totalBytes, omittedBytes, base64 });
   }
 }
 

@@ -1,5 +1,5 @@
 // What became of a command. All of it are values: a failed command is an outcome, not an error.
-import type { ExitedEvent, PipeHolder } from "../../protocol/index.ts";
+import { type ExitedEvent, type PipeHolder, present } from "../../protocol/index.ts";
 import { shellExitCode } from "../process/signal-number.ts";
 import { aggregate, shorten } from "./aggregate.ts";
 import type { Capture } from "./capture.ts";
@@ -79,13 +79,13 @@ export async function resultOf(capture: Capture, capBytes: number, facts: RunFac
     ];
     return looksSandboxDenied({ ...exit, sandbox, texts });
   };
-  return {
+  return present({
     processId,
     ...exit,
     durationMs,
     sandboxDenied: exited?.sandboxDenied || (expiry === undefined && sandbox !== "none" && isDenied()),
     drain,
-    ...(holders && { holders }),
+    holders,
     gaps: capture.gaps,
     stdout: outputOf(out, outEncoding),
     stderr: outputOf(err, errEncoding),
@@ -93,7 +93,7 @@ export async function resultOf(capture: Capture, capBytes: number, facts: RunFac
       { excerpt: both.stdout, encoding: outEncoding },
       { excerpt: both.stderr, encoding: errEncoding },
     ]),
-  };
+  });
 }
 
 /** How it ended, as shells say it and as it was. */

@@ -5,6 +5,7 @@
 // 1. One call reads at a time (`Turns`); the position moves only when its answer is made, so a call that gives up loses nothing.
 // 2. Every byte is in one answer, or counted as omitted in one; half a character is in the answer after.
 // 3. The log is followed from the start to the end, so that a process whose backend forgets it is still answered for.
+import { present } from "../../protocol/index.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import type { Process } from "../process/process.ts";
 import { Collecting, type Place } from "./collecting.ts";
@@ -64,7 +65,8 @@ export class ExecSession {
 
   get facts(): ExecFacts {
     const { closed, exited, failure, headSeq } = this.process.log;
-    return {
+    const isLost = failure !== undefined && !closed;
+    return present({
       processId: this.process.id,
       exited: exited !== undefined,
       exitCode: exited?.exitCode ?? null,
@@ -73,29 +75,25 @@ export class ExecSession {
       sandboxDenied: exited?.sandboxDenied ?? false,
       outputClosed: closed,
       outputDrained: closed && this.#place.afterSeq >= headSeq,
-      ...(failure && !closed && { failure: { code: failure.code, message: failure.message, data: failure.data } }),
-    };
+      failure: isLost ? { code: failure.code, message: failure.message, data: failure.data } : undefined,
+    });
   }
 
   get info(): ExecSessionInfo {
     const { info, log } = this.process;
     const { argv, cwd, tty, stdin, startedAt } = info;
     const { facts } = this;
-    const state = facts.failure ? "failed" : facts.outputClosed ? "closed" : facts.exited ? "exited" : "running";
+    const state: ExecSessionInfo["state"] = facts.failure
+      ? "failed"
+      : facts.outputClosed
+        ? "closed"
+        : facts.exited
+          ? "exited"
+          : "running";
     const printed = log.offsetAfter(log.headSeq);
     const { offset } = this.#place;
     const unreadBytes = printed === undefined || offset === undefined ? undefined : printed - offset;
-    return {
-      sessionId: this.id,
-      argv,
-      cwd,
-      tty,
-      stdin,
-      state,
-      startedAt,
-      ...facts,
-      ...(unreadBytes !== undefined && { unreadBytes }),
-    };
+    return present({ sessionId: this.id, argv, cwd, tty, stdin, state, startedAt, ...facts, unreadBytes });
   }
 
   /** Waits as the options say, and answers with what is new. Rejects with the signal's reason, or with that of `act`. */
@@ -119,9 +117,9 @@ export class ExecSession {
       signal?.throwIfAborted();
       const { facts } = this;
       this.#exitWasTold ||= facts.exited;
-      const sessionId = this.isOver ? {} : { sessionId: this.id };
+      const sessionId = this.isOver ? undefined : this.id;
       const tookMs = this.#clock.now() - began;
-      return { ...sessionId, ...facts, ...output, ...(input !== undefined && { input }), tookMs };
+      return present({ sessionId, ...facts, ...output, input, tookMs });
     } finally {
       cancel();
       if (isIn) this.#turns.leave();
@@ -166,7 +164,7 @@ export class ExecSession {
     const { closed, headSeq } = this.process.log;
     const { head, tail, omittedBytes, isExact, partials } = window.finish(closed && place.afterSeq >= headSeq);
     this.#partials = partials;
-    return { head, tail, omittedBytes, ...(!isExact && { omittedAtLeast: true as const }) };
+    return present({ head, tail, omittedBytes, omittedAtLeast: isExact ? undefined : (true as const) });
   }
 }
 

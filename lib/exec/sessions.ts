@@ -1,6 +1,6 @@
 // Processes as an agent's tools use them: start one, wait a little, look again, type, stop it. Over any backend; everything is
 // answered as plain data, and nothing outlives `close`.
-import { type ProcessSpec, limits as protocolLimits, type SignalName } from "../../protocol/index.ts";
+import { type ProcessSpec, present, limits as protocolLimits, type SignalName } from "../../protocol/index.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { ExecwireError, refuse } from "../errors.ts";
 import type { Backend } from "../process/backend.ts";
@@ -168,7 +168,7 @@ export class ExecSessions {
     const id = this.#table.reserve();
     let process: Process;
     try {
-      process = await this.#backend.start({ ...spec, ...(cwd !== undefined && { cwd }) });
+      process = await this.#backend.start(present({ ...spec, cwd }));
     } catch (error) {
       this.#table.cancel(id);
       throw error;

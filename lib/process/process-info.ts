@@ -5,6 +5,7 @@ import {
   type Limits,
   type ProcessInfo,
   type ProcessSpec,
+  present,
   utf8Bytes,
   utf8Prefix,
 } from "../../protocol/index.ts";
@@ -108,7 +109,7 @@ export function fitInfo(info: ProcessInfo, maxBytes: number, bytes: number = inf
   // There is room for at least the program's place.
   if (room >= TEXT_HEAD_BYTES) return withFewerArguments(info, room);
   const labelsOmitted = (info.labelsOmitted ?? 0) + Object.keys(info.labels).length;
-  const bare = { ...info, labels: {}, ...(labelsOmitted > 0 && { labelsOmitted }) };
+  const bare = present({ ...info, labels: {}, labelsOmitted: labelsOmitted || undefined });
   const roomWithoutLabels = maxBytes - (infoBytes(bare) - argvBytes);
   return roomWithoutLabels >= argvBytes ? bare : withFewerArguments(bare, Math.max(0, roomWithoutLabels));
 }

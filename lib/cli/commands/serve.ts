@@ -1,6 +1,6 @@
 // `execwire serve`: processes for other terminals and programs, until it is told to end; then they end too.
 import { type Command, Option } from "commander";
-import { limits as defaults, type Limits } from "../../../protocol/index.ts";
+import { limits as defaults, type Limits, present } from "../../../protocol/index.ts";
 import { codexDialect } from "../../codex/server/codex-dialect.ts";
 import { createSupervisor } from "../../local/supervisor.ts";
 import { type ListenAddress, serve } from "../../server/server.ts";
@@ -66,13 +66,7 @@ async function host(options: ServeCommandOptions): Promise<void> {
   if (options.exitOnStdinClose || isSet(process.env.CODEX_EXEC_SERVER_EXIT_ON_STDIN_CLOSE)) end.watchStdin();
   const onError = (error: unknown) => say(error instanceof Error ? (error.stack ?? error.message) : String(error));
   const onSupervisorDeath = hasProc() ? options.onDeath : "keep";
-  const supervisor = createSupervisor({
-    subreaper: true,
-    onSupervisorDeath,
-    limits,
-    onError,
-    ...(spawner && { spawner }),
-  });
+  const supervisor = createSupervisor(present({ subreaper: true, onSupervisorDeath, limits, onError, spawner }));
   const undo: (() => unknown)[] = [() => end.release(), () => supervisor.close()];
   try {
     const { listen } = options;

@@ -1,6 +1,7 @@
 // A Codex exec-server as a backend. The dialect has no list, no attach and no labels: the processes of this backend are those
 // that this client has started.
 import {
+  checkGrace,
   checkStart,
   checkText,
   type DeliveryMode,
@@ -13,7 +14,7 @@ import { type Clock, guardedClock, systemClock } from "../../clock.ts";
 import { ExecwireError, refuse } from "../../errors.ts";
 import { startDigest } from "../../host/start-digest.ts";
 import { type GuardedObservable, type ReportError, reportToConsole } from "../../log/guarded-observable.ts";
-import type { Backend, StartOptions } from "../../process/backend.ts";
+import type { Backend, CloseOptions, StartOptions } from "../../process/backend.ts";
 import { Process } from "../../process/process.ts";
 import { checkDescribable, describeArgv } from "../../process/process-info.ts";
 import { signalNumber } from "../../process/signal-number.ts";
@@ -127,7 +128,8 @@ export class CodexBackend implements Backend {
   }
 
   /** Kills every process with its group, waits for their ends and leaves. A grace has no meaning in this dialect. */
-  close(): Promise<void> {
+  async close(options: CloseOptions = {}): Promise<void> {
+    refuse(checkGrace({ graceMs: options.graceMs }));
     this.#closing ??= this.#close();
     return this.#closing;
   }

@@ -1,7 +1,7 @@
 // Translates a process spec to params of `process/start`. What the dialect cannot express is refused by name; nothing is
 // silently left out.
 import { isAbsolute } from "node:path";
-import type { EnvPolicy, ProcessSpec } from "../../../protocol/index.ts";
+import { type EnvPolicy, type ProcessSpec, present } from "../../../protocol/index.ts";
 import { ExecwireError, refuse } from "../../errors.ts";
 import { toPathUri } from "../path-uri.ts";
 import type { Environment } from "./answers.ts";
@@ -31,7 +31,7 @@ export function toStartRequest(
     const text = `more than ${MAX_VALUES} arguments and variables do not fit into one message to this server`;
     throw new ExecwireError("LIMIT_EXCEEDED", text, { data: { limit: "messageValues" } });
   }
-  const params = {
+  const params = present({
     processId,
     argv: [...argv],
     cwd: uri,
@@ -40,8 +40,8 @@ export function toStartRequest(
     tty: Boolean(spec.tty),
     pipeStdin: spec.pipeStdin ?? false,
     arg0: arg0 ?? null,
-    ...(metadata && { metadata: { ...metadata } }),
-  };
+    metadata: metadata && { ...metadata },
+  });
   return { params, cwd: path };
 }
 

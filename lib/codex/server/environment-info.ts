@@ -5,6 +5,7 @@ import { access, readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { homedir, tmpdir, userInfo } from "node:os";
 import { basename, resolve } from "node:path";
+import { present } from "../../../protocol/index.ts";
 import { toPathUri } from "../path-uri.ts";
 
 /** A shell: its name as clients know it, and its native path. */
@@ -39,17 +40,17 @@ const SYSTEMS: Readonly<Record<string, string>> = { darwin: "macos", win32: "win
 export async function environmentInfo(env: NodeJS.ProcessEnv = process.env): Promise<EnvironmentInfo> {
   const version = await ownVersion();
   const cwd = ownDirectory();
-  return {
+  return present({
     shell: await findShell([loginShell(), env.SHELL, "/bin/bash", "/bin/sh"]),
-    ...(version !== undefined && { executorVersion: version }),
-    ...(cwd !== undefined && { cwd: toPathUri(cwd) }),
+    executorVersion: version,
+    cwd: cwd === undefined ? undefined : toPathUri(cwd),
     userHomeDir: toPathUri(env.HOME || homedir()),
     platformOs: SYSTEMS[process.platform] ?? process.platform,
     prependPathDirs: [],
     temporaryDirectories: env.TMPDIR ? [toPathUri(env.TMPDIR)] : [],
     tempDir: toPathUri(env.TMPDIR || tmpdir()),
     capabilities: { fsWatchMissing: true, fileWriteStreaming: true, httpHeaderEnvVars: true },
-  };
+  });
 }
 
 /** The first candidate that is executable and known to clients; `/bin/sh` if there is none. */
