@@ -6,8 +6,9 @@
 // 2. Every byte is in one answer, or counted as omitted in one; half a character is in the answer after.
 // 3. The log is followed from the start to the end, so that a process whose backend forgets it is still answered for.
 import { type Clock, systemClock } from "../clock.ts";
+import { Cursor } from "../log/cursor.ts";
 import type { Process } from "../process/process.ts";
-import { Collecting, type Place } from "./collecting.ts";
+import { Collecting } from "./collecting.ts";
 import { OutputWindow, type Partials } from "./output-window.ts";
 import type { ExecLimits } from "./session-limits.ts";
 import type { ExecFacts, ExecResult, ExecSessionInfo } from "./session-types.ts";
@@ -38,7 +39,8 @@ export class ExecSession {
   readonly #unfollow: () => void;
   /** Makes who reads now answer. */
   #hurry: AbortController | undefined;
-  #place: Place = { afterSeq: 0, offset: 0 };
+  /** Up to where answers were made. */
+  #cursor: Cursor;
   #partials: Partials = new Map();
   #exitWasTold = false;
 
@@ -47,6 +49,7 @@ export class ExecSession {
     this.process = process;
     this.#limits = limits;
     this.#clock = clock;
+    this.#cursor = new Cursor(process.log);
     this.#unfollow = process.log.onAppend(() => undefined);
   }
 
@@ -72,7 +75,7 @@ export class ExecSession {
       reason: exited?.reason ?? null,
       sandboxDenied: exited?.sandboxDenied ?? false,
       outputClosed: closed,
-      outputDrained: closed && this.#place.afterSeq >= headSeq,
+      outputDrained: closed && this.#cursor.afterSeq >= headSeq,
       ...(failure && !closed && { failure: { code: failure.code, message: failure.message, data: failure.data } }),
     };
   }
@@ -83,7 +86,7 @@ export class ExecSession {
     const { facts } = this;
     const state = facts.failure ? "failed" : facts.outputClosed ? "closed" : facts.exited ? "exited" : "running";
     const printed = log.offsetAfter(log.headSeq);
-    const { offset } = this.#place;
+    const { offset } = this.#cursor;
     const unreadBytes = printed === undefined || offset === undefined ? undefined : printed - offset;
     return {
       sessionId: this.id,
@@ -148,9 +151,10 @@ export class ExecSession {
     const { signal, maxBytes, quietMs } = options;
     const window = new OutputWindow(maxBytes, this.#partials);
     const { earlyExitMs, drainMs } = this.#limits;
-    const place = await new Collecting({
+    const cursor = this.#cursor.fork();
+    await new Collecting({
       view: this.process.log,
-      from: this.#place,
+      cursor,
       window,
       clock: this.#clock,
       deadline,
@@ -162,9 +166,9 @@ export class ExecSession {
     }).run();
     // Invariant 1.
     signal?.throwIfAborted();
-    this.#place = place;
+    this.#cursor = cursor;
     const { closed, headSeq } = this.process.log;
-    const { head, tail, omittedBytes, isExact, partials } = window.finish(closed && place.afterSeq >= headSeq);
+    const { head, tail, omittedBytes, isExact, partials } = window.finish(closed && cursor.afterSeq >= headSeq);
     this.#partials = partials;
     return { head, tail, omittedBytes, ...(!isExact && { omittedAtLeast: true as const }) };
   }

@@ -20,6 +20,18 @@ export class Cursor {
     return this.#afterSeq;
   }
 
+  /** Output bytes up to the position, where known. */
+  get offset(): number | undefined {
+    return this.#offset;
+  }
+
+  /** Another cursor at the same place. */
+  fork(): Cursor {
+    const copy = new Cursor(this.#view, this.#afterSeq);
+    copy.#offset = this.#offset;
+    return copy;
+  }
+
   /** The next delivery; undefined or `loading` when a wake must be awaited. */
   next(): Delivery | "loading" | undefined {
     const delivery = this.#view.next(this.#afterSeq);
