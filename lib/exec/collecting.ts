@@ -3,14 +3,15 @@
 //   open --deadline, or quiet--> exiting --earlyExitMs--> answer     "still running" is not said of what ends just now
 //     \----------exit-----------> draining --drainMs-----> answer     the streams end now, unless somebody holds them
 //   the end of the log, its failure, or a hurry: the answer at once
+
+import type { Delivery } from "../../protocol/index.ts";
 import type { Cancel, Clock } from "../clock.ts";
 import type { Cursor } from "../log/cursor.ts";
-import type { LogView } from "../log/log-view.ts";
+import { Reader } from "../log/reader.ts";
 import type { OutputWindow } from "./output-window.ts";
 
 /** How a call reads. */
 export interface CollectingOptions {
-  readonly view: LogView;
   /** Advances past what is collected. */
   readonly cursor: Cursor;
   readonly window: OutputWindow;
@@ -33,6 +34,8 @@ export class Collecting {
   readonly #options: CollectingOptions;
   #phase: Phase = "open";
   #isOver = false;
+  /** Output came, or was lost, since the last look. */
+  #hasOutput = false;
   #cancelTimer: Cancel | undefined;
   #resolve: () => void = () => undefined;
 
@@ -42,20 +45,25 @@ export class Collecting {
 
   /** Resolves when there is an answer. */
   async run(): Promise<void> {
-    const { view, deadline, hurry } = this.#options;
+    const { cursor, deadline, hurry } = this.#options;
     const over = new Promise<void>((resolve) => {
       this.#resolve = resolve;
     });
     const onDeadline = () => this.#waitForExit();
     const onHurry = () => this.#answer();
-    const stop = view.onAppend(() => this.#look());
+    const reader = new Reader(cursor, {
+      hasRoom: () => !this.#isOver,
+      take: (delivery) => this.#take(delivery),
+      end: () => this.#answer(),
+      afterRun: () => this.#look(),
+    });
     deadline.addEventListener("abort", onDeadline);
     hurry.addEventListener("abort", onHurry);
-    this.#look();
+    reader.start();
     if (deadline.aborted) onDeadline();
     if (hurry.aborted) onHurry();
     await over;
-    stop();
+    reader.stop();
     deadline.removeEventListener("abort", onDeadline);
     hurry.removeEventListener("abort", onHurry);
   }
@@ -66,29 +74,23 @@ export class Collecting {
     this.#resolve();
   }
 
+  #take(delivery: Delivery): void {
+    const { window } = this.#options;
+    if (delivery.type === "output") window.add(delivery.stream, delivery.chunk);
+    if (delivery.type === "gap") window.lose(delivery.bytes);
+    this.#hasOutput ||= delivery.type === "output" || delivery.type === "gap";
+  }
+
+  /** Everything that is there was taken. */
   #look(): void {
-    if (this.#isOver) return;
-    const { view, cursor, quietMs, exitWasTold, drainMs } = this.#options;
-    const hasOutput = this.#take();
-    const isAtEnd = view.closed && cursor.afterSeq >= view.headSeq;
-    if (isAtEnd || view.failure) return this.#answer();
-    const hasExited = view.exited !== undefined && cursor.afterSeq >= view.exited.seq;
-    if (hasExited && !exitWasTold) return this.#enter("draining", drainMs);
+    const { cursor, quietMs, exitWasTold, drainMs } = this.#options;
+    const { exited } = cursor.view;
+    const hasOutput = this.#hasOutput;
+    this.#hasOutput = false;
+    if (exited && cursor.afterSeq >= exited.seq && !exitWasTold) return this.#enter("draining", drainMs);
     if (!hasOutput || quietMs === undefined || this.#phase !== "open") return;
     this.#cancelTimer?.();
     this.#cancelTimer = this.#options.clock.after(quietMs, () => this.#waitForExit());
-  }
-
-  /** Everything that is there. Says whether it was output. */
-  #take(): boolean {
-    const { cursor, window } = this.#options;
-    let hasOutput = false;
-    for (let delivery = cursor.next(); delivery && delivery !== "loading"; delivery = cursor.next()) {
-      if (delivery.type === "output") window.add(delivery.stream, delivery.chunk);
-      if (delivery.type === "gap") window.lose(delivery.bytes);
-      hasOutput ||= delivery.type === "output" || delivery.type === "gap";
-    }
-    return hasOutput;
   }
 
   #waitForExit(): void {

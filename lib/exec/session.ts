@@ -153,7 +153,6 @@ export class ExecSession {
     const { earlyExitMs, drainMs } = this.#limits;
     const cursor = this.#cursor.fork();
     await new Collecting({
-      view: this.process.log,
       cursor,
       window,
       clock: this.#clock,
