@@ -32,13 +32,13 @@ import type { Limits, ProcessInfo, ProcessState, TerminalSize, WriteStatus } fro
 import { Mailbox } from "../actor/mailbox.ts";
 import type { Cancel, Clock } from "../clock.ts";
 import { ExecwireError } from "../errors.ts";
+import { PauseLease } from "../log/pause-lease.ts";
 import { ReplayLog, type ReplayLogOptions } from "../log/replay-log.ts";
 import type { Child, ExitStatus, Facts, KillTarget, Leftover } from "../spawn/child.ts";
 import { discard } from "./discard.ts";
 import { HeldStreams } from "./held-streams.ts";
 import { answer, type Message, type Reply } from "./message.ts";
 import { OutputMerger } from "./output-merger.ts";
-import { PauseLease } from "./pause-lease.ts";
 import { describeExit, type Identity, ProcessStatus } from "./process-status.ts";
 import { type StdinCounts, StdinQueue } from "./stdin-queue.ts";
 import { Termination, type TerminationRequest } from "./termination.ts";
@@ -95,7 +95,7 @@ export class ProcessActor {
     this.log = new ReplayLog(log, { onPressure, onFollowed: mergeWindowOver });
     this.#merger = new OutputMerger(this.log, mergeWindowOver, clock, limits);
     this.#termination = new Termination(clock, () => this.post({ type: "termination" }));
-    this.#lease = new PauseLease(this.log, clock, limits.pauseLeaseMs, () => this.post({ type: "leaseOver" }));
+    this.#lease = new PauseLease(this.log.holds, clock, limits.pauseLeaseMs, () => this.post({ type: "leaseOver" }));
     this.#heldStreams = new HeldStreams(clock, limits.closeDeadlineMs, () => this.post({ type: "release" }));
     this.started = new Promise((resolve, reject) => {
       this.#settleStart = { resolve, reject };

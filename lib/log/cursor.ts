@@ -49,7 +49,7 @@ export class Cursor {
       else if (delivery.type === "output") this.#offset += delivery.chunk.length;
       return delivery;
     }
-    this.view.noteGap?.();
+    this.view.noteGap();
     const before = this.#offset;
     this.#afterSeq = delivery.lastSeq;
     this.#offset = this.view.offsetAfter(delivery.lastSeq);

@@ -143,6 +143,8 @@ export class Replica implements LogView {
     };
   }
 
+  noteGap(): void {}
+
   /** The source sends from the beginning already. */
   follow(): void {
     this.#state = "live";
