@@ -8,7 +8,7 @@ export class PauseLease {
   readonly #arm: () => Cancel;
   #timer: Cancel | undefined;
 
-  /** `onOver` must lead to a call of `over`, in a turn of its own. */
+  /** `onOver` must lead to a call of `over`. */
   constructor(holds: HoldSet, clock: Clock, leaseMs: number, onOver: () => void) {
     this.#holds = holds;
     this.#arm = () => clock.after(leaseMs, onOver, { background: true });
@@ -21,8 +21,9 @@ export class PauseLease {
 
   /** A round is over: holds without a sign of life are released, and the next round begins. */
   over(): void {
-    this.#holds.endLease();
+    // First, since the release may end the pressure, and with it the lease.
     this.#timer = this.#arm();
+    this.#holds.endLease();
   }
 
   end(): void {

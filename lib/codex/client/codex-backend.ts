@@ -46,7 +46,7 @@ export class CodexBackend implements Backend {
   readonly #onError: ReportError;
   readonly #clock: Clock;
   readonly #calls: CodexCalls;
-  readonly #brake: Brake<KnownProcess>;
+  readonly #brake: Brake;
   readonly #processes: ProcessTable;
   readonly #ports = new WeakMap<KnownProcess, CodexPort>();
   #closing: Promise<void> | undefined;
@@ -57,14 +57,11 @@ export class CodexBackend implements Backend {
     this.#limits = options.limits;
     this.#onError = options.onError ?? reportToConsole;
     this.#clock = guardedClock(options.clock ?? systemClock, this.#onError);
-    const { windowBytes, pauseLeaseMs } = options.limits;
     const clock = this.#clock;
     this.#brake = new Brake({
-      windowBytes,
-      leaseMs: pauseLeaseMs,
+      leaseMs: options.limits.pauseLeaseMs,
       clock,
       setPaused: (paused) => this.link.setPaused(paused),
-      onLapse: (process) => process.log.replica.lapse(),
     });
     this.#calls = new CodexCalls({
       send: (method, params, id) => this.link.send(method, params, id),
@@ -155,10 +152,11 @@ export class CodexBackend implements Backend {
       clock: this.#clock,
       retainedBytes: this.#limits.retainedBytes,
       retainedEvents: this.#limits.retainedEvents,
+      windowBytes: this.#limits.windowBytes,
       isPaused: () => this.link.isPaused,
-      onChange: (changed) => this.#onChange(changed),
-      onUnread: (slow, bytes) => this.#brake.report(slow, bytes),
-      onTerminate: (ended) => this.#brake.release(ended),
+      onChange: (changed) => this.#processes.changed(changed),
+      onPressure: ({ log }, full) => this.#brake.press(log.holds, full),
+      onTerminate: ({ log }) => this.#brake.release(log.holds),
     });
     this.#processes.add(process);
     const program = spec.argv[0] as string;
@@ -189,19 +187,13 @@ export class CodexBackend implements Backend {
       this.#ports.set(process, port);
     }
     const info = () => process.info;
-    return new CodexProcess({ info, log: process.log.replica, port, delivery, onSubscriberError: this.#onError });
-  }
-
-  #onChange(process: KnownProcess): void {
-    // Nothing more comes, so there is nothing to hold back.
-    if (process.state === "closed") this.#brake.release(process);
-    this.#processes.changed(process);
+    return new CodexProcess({ info, log: process.log, port, delivery, onSubscriberError: this.#onError });
   }
 
   #receive(message: Envelope): void {
     if (message.kind === "notification") {
       const told = processEvent(message.method, message.params);
-      if (told) this.#processes.find(told.processId)?.log.push(told.event);
+      if (told) this.#processes.find(told.processId)?.follower.push(told.event);
     } else if (message.kind === "error" && message.id === NO_ID) {
       const text = `the server could not read a message: ${errorOf(message.error).message}`;
       this.link.fail(new ExecwireError("PROTOCOL_VIOLATION", text));
@@ -214,7 +206,7 @@ export class CodexBackend implements Backend {
     this.#brake.update();
     // What was missed goes first: a write that is sent again may block what follows it.
     this.#calls.resume(() => {
-      for (const process of this.#processes) process.log.resume();
+      for (const process of this.#processes) process.follower.resume();
     });
   }
 

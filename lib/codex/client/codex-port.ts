@@ -57,7 +57,7 @@ export class CodexPort implements ProcessPort {
     refuse(checkInteger("maxBytes", options.maxBytes ?? 0, 0, Number.MAX_SAFE_INTEGER));
     refuse(checkInteger("waitMs", options.waitMs ?? 0, 0, limits.readWaitMs));
     this.#mustBeUp();
-    return read(this.#process.log.replica, options, this.#clock);
+    return read(this.#process.log, options, this.#clock);
   }
 
   async write(chunk: Uint8Array | string, { writeId }: WriteOptions = {}): Promise<WriteStatus> {
@@ -153,7 +153,7 @@ export class CodexPort implements ProcessPort {
   /** Why nothing can be written; the server would accept bytes for a process that has exited. */
   #whyClosed(): WriteStatus | undefined {
     const { state, info, log } = this.#process;
-    if (log.replica.failure && state !== "removed") throw log.replica.failure;
+    if (log.failure && state !== "removed") throw log.failure;
     if (state === "starting") return "starting";
     if (state === "removed") return "unknownProcess";
     return state !== "running" || !info.stdin || this.#stdinEnded ? "stdinClosed" : undefined;
