@@ -7,8 +7,9 @@
 // 3. The log is followed from the start to the end, so that a process whose backend forgets it is still answered for.
 import { present } from "../../protocol/index.ts";
 import { type Clock, systemClock } from "../clock.ts";
+import { Cursor } from "../log/cursor.ts";
 import type { Process } from "../process/process.ts";
-import { Collecting, type Place } from "./collecting.ts";
+import { Collecting } from "./collecting.ts";
 import { OutputWindow, type Partials } from "./output-window.ts";
 import type { ExecLimits } from "./session-limits.ts";
 import type { ExecFacts, ExecResult, ExecSessionInfo } from "./session-types.ts";
@@ -39,7 +40,8 @@ export class ExecSession {
   readonly #unfollow: () => void;
   /** Makes who reads now answer. */
   #hurry: AbortController | undefined;
-  #place: Place = { afterSeq: 0, offset: 0 };
+  /** Up to where answers were made. */
+  #cursor: Cursor;
   #partials: Partials = new Map();
   #exitWasTold = false;
 
@@ -48,6 +50,7 @@ export class ExecSession {
     this.process = process;
     this.#limits = limits;
     this.#clock = clock;
+    this.#cursor = new Cursor(process.log);
     this.#unfollow = process.log.onAppend(() => undefined);
   }
 
@@ -74,7 +77,7 @@ export class ExecSession {
       reason: exited?.reason ?? null,
       sandboxDenied: exited?.sandboxDenied ?? false,
       outputClosed: closed,
-      outputDrained: closed && this.#place.afterSeq >= headSeq,
+      outputDrained: closed && this.#cursor.afterSeq >= headSeq,
       failure: isLost ? { code: failure.code, message: failure.message, data: failure.data } : undefined,
     });
   }
@@ -91,7 +94,7 @@ export class ExecSession {
           ? "exited"
           : "running";
     const printed = log.offsetAfter(log.headSeq);
-    const { offset } = this.#place;
+    const { offset } = this.#cursor;
     const unreadBytes = printed === undefined || offset === undefined ? undefined : printed - offset;
     return present({ sessionId: this.id, argv, cwd, tty, stdin, state, startedAt, ...facts, unreadBytes });
   }
@@ -146,9 +149,9 @@ export class ExecSession {
     const { signal, maxBytes, quietMs } = options;
     const window = new OutputWindow(maxBytes, this.#partials);
     const { earlyExitMs, drainMs } = this.#limits;
-    const place = await new Collecting({
-      view: this.process.log,
-      from: this.#place,
+    const cursor = this.#cursor.fork();
+    await new Collecting({
+      cursor,
       window,
       clock: this.#clock,
       deadline,
@@ -160,9 +163,9 @@ export class ExecSession {
     }).run();
     // Invariant 1.
     signal?.throwIfAborted();
-    this.#place = place;
+    this.#cursor = cursor;
     const { closed, headSeq } = this.process.log;
-    const { head, tail, omittedBytes, isExact, partials } = window.finish(closed && place.afterSeq >= headSeq);
+    const { head, tail, omittedBytes, isExact, partials } = window.finish(closed && cursor.afterSeq >= headSeq);
     this.#partials = partials;
     return present({ head, tail, omittedBytes, omittedAtLeast: isExact ? undefined : (true as const) });
   }

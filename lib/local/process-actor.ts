@@ -37,6 +37,7 @@ import { Mailbox } from "../actor/mailbox.ts";
 import type { Cancel, Clock } from "../clock.ts";
 import { ExecwireError } from "../errors.ts";
 import { WriteLedger } from "../host/write-ledger.ts";
+import { PauseLease } from "../log/pause-lease.ts";
 import { ReplayLog, type ReplayLogOptions } from "../log/replay-log.ts";
 import { infoCost } from "../process/process-info.ts";
 import type { Child, ExitStatus, KillTarget, Leftover, ProcessInspector } from "../spawn/child.ts";
@@ -44,7 +45,6 @@ import { discard } from "./discard.ts";
 import { HeldStreams } from "./held-streams.ts";
 import { answer, type Message, type Reply } from "./message.ts";
 import { OutputMerger } from "./output-merger.ts";
-import { PauseLease } from "./pause-lease.ts";
 import { describeExit, type ProcessIdentity, ProcessStatus } from "./process-status.ts";
 import { type StdinCounts, StdinQueue } from "./stdin-queue.ts";
 import { Termination, type TerminationRequest } from "./termination.ts";
@@ -101,7 +101,7 @@ export class ProcessActor {
     this.log = new ReplayLog(log, { onPressure, onFollowed: mergeWindowOver });
     this.#merger = new OutputMerger(this.log, mergeWindowOver, clock, limits);
     this.#termination = new Termination(clock, () => this.post({ type: "termination" }));
-    this.#lease = new PauseLease(this.log, clock, limits.pauseLeaseMs, () => this.post({ type: "leaseOver" }));
+    this.#lease = new PauseLease(this.log.holds, clock, limits.pauseLeaseMs, () => this.post({ type: "leaseOver" }));
     this.#heldStreams = new HeldStreams(clock, limits.closeDeadlineMs, () => this.post({ type: "release" }));
     this.started = new Promise((resolve, reject) => {
       this.#settleStart = { resolve, reject };

@@ -9,7 +9,6 @@ export interface ClosedLimits {
   readonly closedRetentionMs: number;
   readonly closedProcesses: number;
   readonly closedBytes: number;
-  readonly retainedBytes: number;
 }
 
 /** The closed processes of a client, oldest first. */
@@ -26,8 +25,8 @@ export class ClosedProcesses {
 
   /** Starts the retention time of a process that was just closed. */
   keep(process: KnownProcess): void {
-    const { closedRetentionMs, closedProcesses, closedBytes, retainedBytes } = this.#limits;
-    const bytes = Math.min(process.log.totalBytes, retainedBytes) + infoCost(process.info);
+    const { closedRetentionMs, closedProcesses, closedBytes } = this.#limits;
+    const bytes = process.log.retainedBytes + infoCost(process.info);
     const cancel = this.#clock.after(closedRetentionMs, () => this.#drop(process), { background: true });
     this.#kept.set(process, { bytes, cancel });
     this.#bytes += bytes;

@@ -48,7 +48,7 @@ export class CodexBackend implements Backend {
   readonly #onError: ReportError;
   readonly #clock: Clock;
   readonly #calls: CodexCalls;
-  readonly #brake: Brake<KnownProcess>;
+  readonly #brake: Brake;
   readonly #processes: ProcessTable;
   readonly #ports = new WeakMap<KnownProcess, CodexPort>();
   #closing: Promise<void> | undefined;
@@ -59,14 +59,11 @@ export class CodexBackend implements Backend {
     this.#limits = options.limits;
     this.#onError = options.onError ?? reportToConsole;
     this.#clock = guardedClock(options.clock ?? systemClock, this.#onError);
-    const { windowBytes, pauseLeaseMs } = options.limits;
     const clock = this.#clock;
     this.#brake = new Brake({
-      windowBytes,
-      leaseMs: pauseLeaseMs,
+      leaseMs: options.limits.pauseLeaseMs,
       clock,
       setPaused: (paused) => this.link.setPaused(paused),
-      onLapse: (process) => process.log.replica.lapse(),
     });
     this.#calls = new CodexCalls({
       send: (method, params, id) => this.link.send(method, params, id),
@@ -159,10 +156,11 @@ export class CodexBackend implements Backend {
       clock: this.#clock,
       retainedBytes: this.#limits.retainedBytes,
       retainedEvents: this.#limits.retainedEvents,
+      windowBytes: this.#limits.windowBytes,
       isPaused: () => this.link.isPaused,
-      onChange: (changed) => this.#onChange(changed),
-      onUnread: (slow, bytes) => this.#brake.report(slow, bytes),
-      onTerminate: (ended) => this.#brake.release(ended),
+      onChange: (changed) => this.#processes.changed(changed),
+      onPressure: ({ log }, full) => this.#brake.press(log.holds, full),
+      onTerminate: ({ log }) => this.#brake.release(log.holds),
     });
     this.#processes.add(process);
     const program = spec.argv[0] as string;
@@ -194,20 +192,13 @@ export class CodexBackend implements Backend {
     }
     const info = () => process.info;
     const bounds = { limits: this.#limits, isSignal: (name: string) => signalNumber(name) !== undefined };
-    const { replica: log } = process.log;
-    return new Process({ info, log, port, bounds, delivery, onSubscriberError: this.#onError });
-  }
-
-  #onChange(process: KnownProcess): void {
-    // Nothing more comes, so there is nothing to hold back.
-    if (process.state === "closed") this.#brake.release(process);
-    this.#processes.changed(process);
+    return new Process({ info, log: process.log, port, bounds, delivery, onSubscriberError: this.#onError });
   }
 
   #receive(message: Envelope): void {
     if (message.kind === "notification") {
       const told = processEvent(message.method, message.params);
-      if (told) this.#processes.find(told.processId)?.log.push(told.event);
+      if (told) this.#processes.find(told.processId)?.follower.push(told.event);
     } else if (message.kind === "error" && message.id === NO_ID) {
       const text = `the server could not read a message: ${errorOf(message.error).message}`;
       this.link.fail(new ExecwireError("PROTOCOL_VIOLATION", text));
@@ -220,7 +211,7 @@ export class CodexBackend implements Backend {
     this.#brake.update();
     // What was missed goes first: a write that is sent again may block what follows it.
     this.#calls.resume(() => {
-      for (const process of this.#processes) process.log.resume();
+      for (const process of this.#processes) process.follower.resume();
     });
   }
 

@@ -19,25 +19,25 @@ export function readReply(log: LogView, afterSeq: Seq, maxBytes: number | undefi
   const cursor = new Cursor(log, afterSeq);
   const parts: Buffer[] = [];
   let bytes = 0;
-  let lastSeq: Seq | undefined;
-  let isCut = maxBytes !== undefined;
-  let isLoading = false;
-  for (let delivery = cursor.next(); delivery !== undefined; delivery = cursor.next()) {
-    // This event is still being loaded: stop here instead of skipping it.
-    isLoading = delivery === "loading";
-    if (delivery === "loading") break;
-    if (delivery.type !== "output" && delivery.type !== "resized") continue;
-    const size = delivery.type === "output" ? delivery.chunk.length : 0;
-    if (lastSeq !== undefined && (bytes >= budget || bytes + size > budget)) {
-      isCut = true;
-      break;
-    }
-    if (lastSeq !== undefined) parts.push(COMMA);
-    parts.push(chunkOfRead(delivery));
-    bytes += size;
-    lastSeq = delivery.seq;
-  }
-  const readSeq = isLoading ? (lastSeq ?? afterSeq) : isCut && lastSeq !== undefined ? lastSeq : log.headSeq;
+  let lastSeq = undefined as Seq | undefined;
+  let isFull = false;
+  const stopped = cursor.drain({
+    hasRoom: () => !isFull,
+    take: (delivery) => {
+      if (delivery.type !== "output" && delivery.type !== "resized") return;
+      const size = delivery.type === "output" ? delivery.chunk.length : 0;
+      isFull = lastSeq !== undefined && (bytes >= budget || bytes + size > budget);
+      if (isFull) return;
+      if (lastSeq !== undefined) parts.push(COMMA);
+      parts.push(chunkOfRead(delivery));
+      bytes += size;
+      lastSeq = delivery.seq;
+    },
+  });
+  // What is elsewhere is on its way, and not to be passed over.
+  const isCut = maxBytes !== undefined || stopped === "full";
+  const readSeq =
+    stopped === "loading" ? (lastSeq ?? afterSeq) : isCut && lastSeq !== undefined ? lastSeq : log.headSeq;
   const { exited, closed, failure } = log;
   const rest = {
     nextSeq: readSeq + 1,
