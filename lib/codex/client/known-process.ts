@@ -7,11 +7,13 @@ import type { ExitedEvent, ProcessInfo, ProcessState, Seq } from "../../../proto
 import type { Clock } from "../../clock.ts";
 import type { ExecwireError } from "../../errors.ts";
 import type { ReplayLog } from "../../log/replay-log.ts";
+import { infoCost } from "../../process/process-info.ts";
 import type { CodexError } from "../codex-error.ts";
 import { answerOf, type RawEvent, type ReadReply, readResult, terminateResult } from "./answers.ts";
 import type { CodexCalls } from "./calls.ts";
 import { CodexFollower } from "./codex-follower.ts";
 import { asOurs, refused } from "./refusals.ts";
+import type { StartRequest } from "./start-params.ts";
 
 /** What a client knows of a process before it runs. */
 export type Identity = Pick<
@@ -22,8 +24,8 @@ export type Identity = Pick<
 /** What a process needs of its client. */
 export interface KnownProcessOptions {
   readonly identity: Identity;
-  /** What it was started with: see `startDigest`. */
-  readonly digest: string;
+  /** The request that starts it. */
+  readonly params: StartRequest["params"];
   readonly calls: CodexCalls;
   readonly clock: Clock;
   readonly retainedBytes: number;
@@ -45,8 +47,10 @@ const UNKNOWN_STATUS = -1;
 /** A process of this client. */
 export class KnownProcess {
   readonly follower: CodexFollower;
-  /** What it was started with. */
-  readonly digest: string;
+  /** The request that starts it. */
+  readonly params: StartRequest["params"];
+  /** Bytes of memory that it costs beside its log. */
+  readonly cost: number;
   /** Resolves when it runs; rejects when it never will. */
   readonly started: Promise<void>;
   /** Resolves when nothing will be heard of it any more. */
@@ -63,7 +67,7 @@ export class KnownProcess {
 
   constructor(options: KnownProcessOptions) {
     this.#options = options;
-    this.digest = options.digest;
+    this.params = options.params;
     const { retainedBytes, retainedEvents, windowBytes, clock } = options;
     this.started = new Promise((resolve, reject) => {
       this.#settleStarted = { resolve, reject };
@@ -84,6 +88,7 @@ export class KnownProcess {
       onChange: () => this.#follow(),
       onPressure: (full) => options.onPressure(this, full),
     });
+    this.cost = infoCost(this.info);
   }
 
   get log(): ReplayLog {
