@@ -32,7 +32,7 @@ export interface LogView {
   /** Calls `wake` after each append or failure. It carries no data: ask `next`. Returns the way to stop. */
   onAppend(wake: () => void): () => void;
   /**
-   * Keeps what follows `position()` until released or taken for gone; the writer pauses instead of evicting it. With
+   * Keeps what follows `position()` until released or no longer renewed; the writer pauses instead of evicting it. With
    * `upToBytes` it never pauses: that much is kept, even above the log's own bound, and beyond it the oldest goes.
    */
   hold(position: () => Seq, upToBytes?: number): Hold;

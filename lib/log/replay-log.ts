@@ -27,7 +27,7 @@ import { limits } from "../../protocol/index.ts";
 import type { ExecwireError } from "../errors.ts";
 import { compact, isSameExit, mayFollow } from "./accepted.ts";
 import { DeliveryRing, firstSeqOf, gap, lastSeqOf } from "./delivery-ring.ts";
-import { HoldSet, type Wish } from "./hold-set.ts";
+import { HoldSet } from "./hold-set.ts";
 import type { LogCounts } from "./log-counts.ts";
 import type { Hold, LogView } from "./log-view.ts";
 import { MemoryBudget } from "./memory-budget.ts";
@@ -258,8 +258,7 @@ export class ReplayLog implements LogView {
   }
 
   hold(position: () => Seq, upToBytes?: number): Hold {
-    if (upToBytes !== undefined) return this.holds.addWish(position, upToBytes);
-    const hold = this.holds.add(position);
+    const hold = this.holds.add(position, upToBytes);
     this.#writer.onReaders?.();
     return hold;
   }
@@ -270,8 +269,7 @@ export class ReplayLog implements LogView {
 
   /** Lets go of all output that no hold wants; the end stays. For a closed log that costs more than it is worth. */
   trim(): void {
-    const floor = Math.min(this.holds.floor(), this.holds.wish().floor);
-    while (this.#ring.length > 1 && this.#ring.oldestSeq <= floor) this.#shift();
+    while (this.#ring.length > 1 && !this.holds.keeps(this.#ring.oldestSeq, 0)) this.#shift();
   }
 
   /** Gives the memory back to the budget when the log is forgotten. Those who still hold it may go on reading. */
@@ -300,13 +298,9 @@ export class ReplayLog implements LogView {
   #evict(added: number): void {
     this.#owed = this.#budget.over ? Math.max(0, this.#owed) + added : 0;
     if (!this.#isOver() && this.#owed === 0) return;
-    const floor = this.holds.floor();
-    const wish = this.holds.wish();
     while (this.#isOver() || (this.#budget.over && this.#owed > 0)) {
       // The newest event stays, however small the bounds.
-      if (this.#ring.length <= 1) return;
-      const seq = this.#ring.oldestSeq;
-      if (seq > floor || (seq > wish.floor && this.#grants(wish))) return;
+      if (this.#ring.length <= 1 || this.holds.keeps(this.#ring.oldestSeq, this.#demand)) return;
       this.#owed -= this.#shift();
     }
   }
@@ -318,9 +312,9 @@ export class ReplayLog implements LogView {
     return bytes;
   }
 
-  /** A wish is for bytes only, and for no more than there is memory. */
-  #grants({ bytes }: Wish): boolean {
-    return this.#ring.bytes <= bytes && this.#ring.length <= this.#maxEvents && !this.#budget.over;
+  /** What the bounds of holds are compared with. They exceed the log's own bound in bytes, never that in events, nor the budget. */
+  get #demand(): number {
+    return this.#budget.over || this.#ring.length > this.#maxEvents ? Number.POSITIVE_INFINITY : this.#ring.bytes;
   }
 
   #isOver(): boolean {
