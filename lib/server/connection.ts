@@ -20,6 +20,7 @@ import { ChangeFeed } from "./change-feed.ts";
 import { Dispatcher } from "./dispatcher.ts";
 import { Outbox } from "./outbox.ts";
 import type { ServedConnection, ServerParts } from "./parts.ts";
+import { type NativeSession, Resumption, resume as resumed } from "./resumption.ts";
 import { Session } from "./session.ts";
 
 /** How a failed hello closes the connection. */
@@ -38,7 +39,7 @@ export class Connection implements ServedConnection {
   readonly #changes: ChangeFeed;
   /** Token that came with the transport. */
   readonly #token: string | undefined;
-  #session: Session | undefined;
+  #session: NativeSession | undefined;
   #dispatcher: Dispatcher | undefined;
   #deadline: Cancel;
   /** Of this peer, by what is known of it. */
@@ -152,7 +153,7 @@ export class Connection implements ServedConnection {
       const role = roleOf(auth, token ?? this.#token);
       if (!role) throw new ExecwireError("UNAUTHORIZED", "the token is missing or wrong");
       this.#parts.seats.take(this, role);
-      const session = resume ? sessions.resume(resume, role) : sessions.add(this.#newSession(role));
+      const session = resume ? resumed(sessions, resume, role) : sessions.add(this.#newSession(role));
       this.#session = session;
       this.#outbox.join(this.#parts.shared.outboxes[role]);
       if (role === "control") this.#transport.prefer?.();
@@ -169,7 +170,7 @@ export class Connection implements ServedConnection {
         type: "welcome",
         version: PROTOCOL_VERSION,
         sessionId: session.id,
-        secret: session.secret,
+        secret: session.kept.secret,
         resumed: resume !== undefined,
         limits: { sessionTtlMs, pingMs, frameBytes, windowBytes },
       });
@@ -180,9 +181,9 @@ export class Connection implements ServedConnection {
     }
   }
 
-  #newSession(role: Role): Session {
+  #newSession(role: Role): NativeSession {
     const { limits, shared } = this.#parts;
-    return new Session(role, { kept: shared.kept, frameOverheadBytes: limits.frameOverheadBytes });
+    return new Session(role, new Resumption({ budget: shared.kept, frameOverheadBytes: limits.frameOverheadBytes }));
   }
 
   /** One pong answers all pings that come while it waits to leave: a peer that only pings makes nothing grow. */

@@ -21,7 +21,7 @@ import { methodsOf } from "./methods.ts";
 import type { ProcessScope } from "./process-methods.ts";
 import type { AckedSource } from "./receipts.ts";
 import { Requests } from "./requests.ts";
-import { type Attachment, CodexSession, type StartedProcess } from "./session.ts";
+import { type Attachment, type CodexSession, codexSession, isCodexSession, type StartedProcess } from "./session.ts";
 
 /** A resumed client that reads nothing gets its events after this time. */
 const GO_LIVE_AFTER_MS = 1000;
@@ -216,7 +216,7 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
     const { sessions, metrics } = this.parts;
     this.#takeSeat();
     const session =
-      resumeSessionId === undefined ? sessions.add(new CodexSession()) : this.#sessionToResume(resumeSessionId);
+      resumeSessionId === undefined ? sessions.add(codexSession()) : this.#sessionToResume(resumeSessionId);
     if (resumeSessionId !== undefined) metrics.resumes += 1;
     this.#session = session;
     this.#trust();
@@ -228,17 +228,17 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
   /** The session to resume, which must be detached. */
   #sessionToResume(id: string): CodexSession {
     const session = this.parts.sessions.find(id);
-    if (!(session instanceof CodexSession)) throw new CodexError(CODE.refused, `unknown session id ${id}`);
-    if (!session.attachment) return session;
+    if (!isCodexSession(session)) throw new CodexError(CODE.refused, `unknown session id ${id}`);
+    if (!session.connection) return session;
     // The other connection may be dead without a close: probe it, and the next attempt may find the session free.
-    session.attachment.probe();
+    session.connection.probe();
     throw new CodexError(CODE.attached, `session ${id} is already attached to another connection`);
   }
 
   /** After a resume: the events of every process of the session continue on this connection. */
   #resumeFeeds(session: CodexSession): void {
-    if (this.#isOver || session.started.size === 0) return;
-    const feeds = [...session.started.values()].map(({ feed }) => feed);
+    if (this.#isOver || session.kept.started.size === 0) return;
+    const feeds = [...session.kept.started.values()].map(({ feed }) => feed);
     for (const feed of feeds) feed.attach(this, { resumed: true });
     const goLive = () => {
       for (const feed of feeds) if (!this.#isOver) feed.goLive();
@@ -247,7 +247,7 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
   }
 
   get #processes(): Iterable<StartedProcess> {
-    return this.#session?.started.values() ?? [];
+    return this.#session?.kept.started.values() ?? [];
   }
 
   #pump(): void {

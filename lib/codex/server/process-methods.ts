@@ -39,7 +39,7 @@ const signalParams = struct("SignalParams", { processId: string, signal: oneOf("
 /** The process methods of one connection. */
 export function processMethods(scope: ProcessScope): Methods {
   const { parts } = scope;
-  const find = async (id: string): Promise<StartedProcess | undefined> => scope.session.processes.get(id)?.started;
+  const find = async (id: string): Promise<StartedProcess | undefined> => scope.session.kept.byId.get(id)?.started;
   return {
     "process/start": method("exec", startParams, async (params) => {
       const spec = specOf(params, scope.shell, parts.limits);
@@ -47,7 +47,7 @@ export function processMethods(scope: ProcessScope): Methods {
       // Not necessarily the connection that asked: the client may have reconnected meanwhile.
       const { session } = scope;
       const begin = () => {
-        if (session.attachment && !feed.isAttached) feed.attach(session.attachment, { resumed: false });
+        if (session.connection && !feed.isAttached) feed.attach(session.connection, { resumed: false });
       };
       return new ReplyThen({ processId: params.processId, sandboxType: "none" }, begin);
     }),
@@ -85,23 +85,22 @@ export function processMethods(scope: ProcessScope): Methods {
 
 async function start(scope: ProcessScope, id: string, spec: ProcessSpec): Promise<StartedProcess> {
   const { session, parts } = scope;
-  if (session.processes.has(id)) throw new CodexError(CODE.refused, `process ${id} already exists`);
+  if (session.kept.byId.has(id)) throw new CodexError(CODE.refused, `process ${id} already exists`);
   const starting = (async () => {
     await scope.filesSettled();
     const channel = await startOwned(parts.channels, session, spec, randomUUID());
     const feed = new Feed(id, channel.process.log, parts.limits.unreadBytes);
     const started = { id, channel, feed };
-    channel.holders.add(session);
-    session.started.set(channel, started);
+    session.kept.add(started);
     return started;
   })();
   // Registered in the turn of the request, so that later requests find it; removed at once when the start fails.
   const process = { started: starting.catch(() => undefined) };
-  session.processes.set(id, process);
+  session.kept.byId.set(id, process);
   try {
     return await starting;
   } catch (error) {
-    session.processes.delete(id);
+    session.kept.byId.delete(id);
     throw error;
   }
 }

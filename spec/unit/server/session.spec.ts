@@ -2,7 +2,9 @@
 import { describe, expect, it } from "@jest/globals";
 import { MemoryBudget } from "../../../lib/log/memory-budget.ts";
 import { ReplayLog } from "../../../lib/log/replay-log.ts";
+import type { Role } from "../../../lib/server/auth.ts";
 import type { Channel } from "../../../lib/server/channel.ts";
+import { type NativeSession, Resumption, type ResumptionOptions, resume } from "../../../lib/server/resumption.ts";
 import { Session, type SessionConnection } from "../../../lib/server/session.ts";
 import { Sessions } from "../../../lib/server/sessions.ts";
 import { decode, encode, type ReplyMessage } from "../../../protocol/index.ts";
@@ -24,6 +26,11 @@ class Recorder implements SessionConnection {
   }
 }
 
+const open = (role: Role, options?: ResumptionOptions): NativeSession => new Session(role, new Resumption(options));
+/** Does a request of a session once, as a connection does. */
+const once = (session: NativeSession, id: number, act: () => Promise<Uint8Array>, after: () => void = nothing) =>
+  session.kept.once(id, act, (outcome) => session.connection?.send(outcome), after);
+
 const reply = (id: number): ReplyMessage => ({ type: "reply", id, result: { id } });
 const frame = (id: number) => encode(reply(id));
 const nothing = () => undefined;
@@ -32,15 +39,15 @@ describe("a session", () => {
   it("holds what a lossless subscription has not read from where that begins, and anew once the client was taken for gone", () => {
     const log = new ReplayLog({ retainedBytes: 3 });
     const channel = { process: { log }, holders: new Set() } as unknown as Channel;
-    const session = new Session("control");
-    const first = session.positionIn(channel, 0);
+    const session = open("control");
+    const first = session.kept.positionIn(channel, 0);
     for (const text of ["one", "two"]) print(log, text);
     first.ack(2);
     // A reader that came later begins further back.
-    expect([session.positionIn(channel, 1) === first, first.bytesUpTo(2)]).toEqual([true, 3]);
+    expect([session.kept.positionIn(channel, 1) === first, first.bytesUpTo(2)]).toEqual([true, 3]);
     log.holds.beginLease();
     log.holds.endLease();
-    const second = session.positionIn(channel, 2);
+    const second = session.kept.positionIn(channel, 2);
     print(log, "six");
     expect([first.isLive, second.isLive, second.bytesUpTo(3)]).toEqual([false, true, 3]);
     session.end();
@@ -48,7 +55,7 @@ describe("a session", () => {
   });
 
   it("does a request once and answers each time with the first outcome", async () => {
-    const session = new Session("control");
+    const session = open("control");
     const connection = new Recorder();
     session.attach(connection);
     let done = 0;
@@ -56,15 +63,15 @@ describe("a session", () => {
       done += 1;
       return frame(1);
     };
-    session.once(1, act, nothing);
+    once(session, 1, act, nothing);
     await nextTurn();
-    session.once(1, act, nothing);
+    once(session, 1, act, nothing);
     await nextTurn();
     expect([done, connection.sent]).toEqual([1, [reply(1), reply(1)]]);
   });
 
   it("answers a request that is running when it is repeated once, on the connection of that moment", async () => {
-    const session = new Session("control");
+    const session = open("control");
     const [first, second] = [new Recorder(), new Recorder()];
     session.attach(first);
     let finish: (reply: Uint8Array) => void = nothing;
@@ -75,62 +82,63 @@ describe("a session", () => {
         finish = resolve;
       });
     };
-    session.once(1, act, nothing);
+    once(session, 1, act, nothing);
     session.detach(first);
     session.attach(second);
-    session.once(1, act, nothing);
+    once(session, 1, act, nothing);
     finish(frame(1));
     await nextTurn();
     expect([done, first.sent, second.sent]).toEqual([1, [], [reply(1)]]);
   });
 
   it("keeps the outcome of a request that ends while nobody is connected", async () => {
-    const session = new Session("control");
-    session.once(1, async () => frame(1), nothing);
+    const session = open("control");
+    once(session, 1, async () => frame(1), nothing);
     await nextTurn();
     const connection = new Recorder();
     session.attach(connection);
-    session.once(1, async () => frame(99), nothing);
+    once(session, 1, async () => frame(99), nothing);
     expect(connection.sent).toEqual([reply(1)]);
   });
 
   it("forgets outcomes that were acknowledged, and never a request that is running", async () => {
-    const session = new Session("control");
-    for (const id of [1, 2]) session.once(id, async () => frame(id), nothing);
-    session.once(3, () => new Promise<Uint8Array>(nothing), nothing);
+    const session = open("control");
+    for (const id of [1, 2]) once(session, id, async () => frame(id), nothing);
+    once(session, 3, () => new Promise<Uint8Array>(nothing), nothing);
     await nextTurn();
-    const isFull = (requests: number) => session.isFull({ requests, sessionRepliesBytes: 1_000_000 });
+    const isFull = (requests: number) => session.kept.isFull({ requests, sessionRepliesBytes: 1_000_000 });
     const holds = () => [1, 2, 3, 4].filter(isFull).length;
     expect(holds()).toBe(3);
-    session.forget([1, 3, 99]);
+    session.kept.forget([1, 3, 99]);
     expect(holds()).toBe(2);
-    session.forgetAllBut([]);
+    session.kept.forgetAllBut([]);
     expect(holds()).toBe(1);
-    expect([session.knows(3), session.knows(99), isFull(1)]).toEqual([true, false, true]);
+    expect([session.kept.knows(3), session.kept.knows(99), isFull(1)]).toEqual([true, false, true]);
   });
 
   it("keeps no more unacknowledged replies than its bound, nor than all sessions may together", async () => {
     const kept = new MemoryBudget(3_000);
-    const [session, other] = [new Session("control", { kept }), new Session("control", { kept })];
+    const [session, other] = [open("control", { budget: kept }), open("control", { budget: kept })];
     const bounds = { requests: 100, sessionRepliesBytes: 2_500 };
-    session.once(1, async () => new Uint8Array(1_000), nothing);
+    once(session, 1, async () => new Uint8Array(1_000), nothing);
     await nextTurn();
-    expect([session.isFull(bounds), other.isFull(bounds)]).toEqual([false, false]);
-    other.once(1, async () => new Uint8Array(1_000), nothing);
+    expect([session.kept.isFull(bounds), other.kept.isFull(bounds)]).toEqual([false, false]);
+    once(other, 1, async () => new Uint8Array(1_000), nothing);
     await nextTurn();
     // A reply costs more than its bytes.
-    expect([session.isFull(bounds), other.isFull(bounds)]).toEqual([true, true]);
-    session.forget([1]);
-    expect(other.isFull(bounds)).toBe(false);
+    expect([session.kept.isFull(bounds), other.kept.isFull(bounds)]).toEqual([true, true]);
+    session.kept.forget([1]);
+    expect(other.kept.isFull(bounds)).toBe(false);
     other.end();
     expect(kept.used).toBe(0);
   });
 
   it("keeps no replies once it is over and cannot be resumed", async () => {
     const kept = new MemoryBudget(1_000);
-    const session = new Session("view", { kept });
+    const session = open("view", { budget: kept });
     let settle: (frame: Uint8Array) => void = nothing;
-    session.once(
+    once(
+      session,
       1,
       () =>
         new Promise<Uint8Array>((resolve) => {
@@ -140,16 +148,17 @@ describe("a session", () => {
     );
     session.end();
     settle(frame(1));
-    session.once(2, async () => frame(2), nothing);
+    once(session, 2, async () => frame(2), nothing);
     await nextTurn();
-    expect([kept.used, session.knows(1), session.knows(2)]).toEqual([0, false, false]);
+    expect([kept.used, session.kept.knows(1), session.kept.knows(2)]).toEqual([0, false, false]);
   });
 
   it("does what belongs after a reply after it", async () => {
-    const session = new Session("control");
+    const session = open("control");
     const order: string[] = [];
     session.attach({ send: () => order.push("reply"), supersede: nothing });
-    session.once(
+    once(
+      session,
       1,
       async () => frame(1),
       () => order.push("after"),
@@ -159,15 +168,15 @@ describe("a session", () => {
   });
 
   it("belongs to one connection at a time, and the one before is told", () => {
-    const session = new Session("control");
+    const session = open("control");
     const [first, second] = [new Recorder(), new Recorder()];
     session.attach(first);
     session.attach(second);
     expect([first.superseded, second.superseded]).toEqual([1, 0]);
     expect(session.detach(first)).toBe(false);
-    expect(session.connected).toBe(true);
+    expect(session.connection).toBe(second);
     expect(session.detach(second)).toBe(true);
-    expect(session.connected).toBe(false);
+    expect(session.connection).toBe(undefined);
   });
 });
 
@@ -181,7 +190,7 @@ describe("the sessions of a server", () => {
 
   /** A session that had a connection and lost it. */
   function detached(sessions: Sessions, role: "view" | "control"): Session {
-    const session = sessions.add(new Session(role));
+    const session = sessions.add(open(role));
     const connection = new Recorder();
     sessions.attach(session, connection);
     sessions.detach(session, connection);
@@ -191,7 +200,7 @@ describe("the sessions of a server", () => {
 
   it("end when nobody comes back in time, counted from the last loss", () => {
     const { clock, ended, sessions } = make();
-    const session = sessions.add(new Session("control"));
+    const session = sessions.add(open("control"));
     for (let round = 0; round < 2; round += 1) {
       const connection = new Recorder();
       sessions.attach(session, connection);
@@ -202,14 +211,14 @@ describe("the sessions of a server", () => {
     }
     clock.advance(1);
     expect(ended).toEqual([session]);
-    expect(() => sessions.resume({ sessionId: session.id, secret: session.secret, pending: [] }, "control")).toThrow(
-      unknown,
-    );
+    expect(() =>
+      resume(sessions, { sessionId: session.id, secret: session.kept.secret, pending: [] }, "control"),
+    ).toThrow(unknown);
   });
 
   it("do not expire when a connection is lost that had been taken over", () => {
     const { clock, ended, sessions } = make();
-    const session = sessions.add(new Session("control"));
+    const session = sessions.add(open("control"));
     const [first, second] = [new Recorder(), new Recorder()];
     sessions.attach(session, first);
     sessions.attach(session, second);
@@ -220,34 +229,35 @@ describe("the sessions of a server", () => {
 
   it("are given to who shows the secret in the same role, and to nobody else", () => {
     const { sessions } = make();
-    const { id: sessionId, secret } = sessions.add(new Session("view"));
-    const resume = (facts: object, role: "view" | "control" = "view") =>
-      sessions.resume({ sessionId, secret, pending: [], ...facts }, role);
-    expect(resume({}).id).toBe(sessionId);
-    expect(() => resume({ secret: "" })).toThrow(unknown);
-    expect(() => resume({ secret: secret.slice(1) })).toThrow(unknown);
-    expect(() => resume({ sessionId: "x" })).toThrow(unknown);
-    expect(() => resume({}, "control")).toThrow(unknown);
+    const { id: sessionId, kept } = sessions.add(open("view"));
+    const { secret } = kept;
+    const come = (facts: object, role: "view" | "control" = "view") =>
+      resume(sessions, { sessionId, secret, pending: [], ...facts }, role);
+    expect(come({}).id).toBe(sessionId);
+    expect(() => come({ secret: "" })).toThrow(unknown);
+    expect(() => come({ secret: secret.slice(1) })).toThrow(unknown);
+    expect(() => come({ sessionId: "x" })).toThrow(unknown);
+    expect(() => come({}, "control")).toThrow(unknown);
   });
 
   it("are not more than so many", () => {
     const { sessions } = make(2);
-    const first = sessions.add(new Session("control"));
-    sessions.add(new Session("control"));
-    expect(() => sessions.add(new Session("control"))).toThrow(
+    const first = sessions.add(open("control"));
+    sessions.add(open("control"));
+    expect(() => sessions.add(open("control"))).toThrow(
       expect.objectContaining({ code: "LIMIT_EXCEEDED", data: { limit: "sessions" } }),
     );
     sessions.end(first);
-    expect(sessions.add(new Session("control"))).not.toBe(first);
+    expect(sessions.add(open("control"))).not.toBe(first);
   });
 
   it("of viewers leave those that control their room, however many come", () => {
     const { sessions } = make(2);
-    for (let count = 0; count < 2; count += 1) sessions.add(new Session("view"));
-    expect(() => sessions.add(new Session("view"))).toThrow(
+    for (let count = 0; count < 2; count += 1) sessions.add(open("view"));
+    expect(() => sessions.add(open("view"))).toThrow(
       expect.objectContaining({ code: "LIMIT_EXCEEDED", data: { limit: "viewSessions" } }),
     );
-    for (let count = 0; count < 2; count += 1) sessions.add(new Session("control"));
+    for (let count = 0; count < 2; count += 1) sessions.add(open("control"));
   });
 
   it("of viewers end soon after their connection, those that control keep their time", () => {
@@ -269,16 +279,16 @@ describe("the sessions of a server", () => {
       const owner = detached(sessions, role);
       owner.starting.add("p");
       const [older, newer] = [detached(sessions, role), detached(sessions, role)];
-      sessions.add(new Session(role));
+      sessions.add(open(role));
       expect(ended).toEqual([older]);
-      sessions.add(new Session(role));
+      sessions.add(open(role));
       expect(ended).toEqual([older, newer]);
-      expect(() => sessions.add(new Session(role))).toThrow(expect.objectContaining({ code: "LIMIT_EXCEEDED" }));
+      expect(() => sessions.add(open(role))).toThrow(expect.objectContaining({ code: "LIMIT_EXCEEDED" }));
     },
   );
 
   it("have secrets that nobody can guess", () => {
-    const secrets = new Set(Array.from({ length: 100 }, () => new Session("view").secret));
+    const secrets = new Set(Array.from({ length: 100 }, () => open("view").kept.secret));
     expect(secrets.size).toBe(100);
     for (const secret of secrets) expect(Buffer.from(secret, "base64url").length).toBe(32);
   });
