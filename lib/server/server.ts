@@ -21,7 +21,7 @@ import { Descriptors } from "../transport/descriptors.ts";
 import { ReadTurns } from "../transport/read-turns.ts";
 import { CLOSE, type Transport } from "../transport/transport.ts";
 import { type Listener, listenWebSocket } from "../transport/websocket-server.ts";
-import { type Auth, bearerToken, refuseStranger, roleOf } from "./auth.ts";
+import { type Auth, bearerToken, roleOf } from "./auth.ts";
 import { Channels } from "./channels.ts";
 import { Connection } from "./connection.ts";
 import type { Dialect } from "./dialect.ts";
@@ -88,8 +88,8 @@ export async function serve(backend: Backend, options: ServeOptions): Promise<Ex
         subprotocol: SUBPROTOCOL,
         kind: "binary",
         frameBytes,
-        onTransport: (transport, { authorization }) => {
-          const token = bearerToken(authorization);
+        onTransport: (transport, { headers }) => {
+          const token = bearerToken(headers.authorization);
           // Known before its hello: no crowd at the door can push it out again.
           if (roleOf(auth, token) === "control" && auth.kind === "token") transport.admit?.();
           server.accept(transport, token);
@@ -98,7 +98,8 @@ export async function serve(backend: Backend, options: ServeOptions): Promise<Ex
       plain: dialect && {
         kind: "text",
         frameBytes: dialect.messageBytes,
-        refuse: (authorization) => refuseStranger(auth, authorization),
+        answer: dialect.answer,
+        refuse: (request) => dialect.refuse(request, auth),
         onTransport: (transport) => server.acceptDialect(transport),
       },
       helloBytes,

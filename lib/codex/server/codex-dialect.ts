@@ -3,6 +3,7 @@ import type { Dialect } from "../../server/dialect.ts";
 import { CodexConnection } from "./connection.ts";
 import { environmentInfo } from "./environment-info.ts";
 import { FramePool } from "./frame-pool.ts";
+import { answer, refuse } from "./http-surface.ts";
 
 /** The exec-server's limit on one message. */
 const MESSAGE_BYTES = 64 * 1024 * 1024;
@@ -16,6 +17,8 @@ export async function codexDialect(): Promise<Dialect> {
   const frames = new FramePool();
   return {
     messageBytes: MESSAGE_BYTES,
+    answer,
+    refuse,
     accept: (transport, parts) => new CodexConnection(parts, transport, info, frames, MESSAGE_BYTES),
   };
 }
