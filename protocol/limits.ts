@@ -123,8 +123,8 @@ export const limits = {
   outboxesBytes: 256 * 1024 * 1024,
   /** The same for all viewers: they cannot take what the others need, nor make the server grow by more than 64 MiB. */
   viewOutboxesBytes: 24 * 1024 * 1024,
-  /** The same for clients of the Codex protocol, which take replies of hundreds of MiB: one of those, and what the others need. */
-  codexOutboxesBytes: 1024 * 1024 * 1024,
+  /** The same for clients of a dialect. Those of the Codex protocol take replies of hundreds of MiB: one of those, and what the others need. */
+  dialectOutboxesBytes: 1024 * 1024 * 1024,
   /** A peer that takes not one byte of what waits for it for this long is dropped. Any byte counts, so a slow line is not. */
   stallMs: 30_000,
   /** When the outboxes of its kind are full together for this long, a connection that holds more than its share is dropped. */

@@ -9,7 +9,7 @@ import { OutboxPool } from "./outbox-pool.ts";
 /** One for all connections of a server. */
 export interface Shared {
   /** Outboxes by role, and those of the dialect. */
-  readonly outboxes: Readonly<Record<Role | "codex", OutboxPool>>;
+  readonly outboxes: Readonly<Record<Role | "dialect", OutboxPool>>;
   /** Requests that are running and change nothing. */
   readonly running: Readonly<Record<Role, MemoryBudget>>;
   /** Replies that sessions keep until they are acknowledged. */
@@ -26,7 +26,7 @@ export function shareWithin(limits: Limits, clock: Clock): Shared {
       control: pool(limits.outboxesBytes),
       view: pool(limits.viewOutboxesBytes),
       // Its clients may stop reading in order to hold processes back, as long as a pause may last.
-      codex: pool(limits.codexOutboxesBytes, pauseLeaseMs),
+      dialect: pool(limits.dialectOutboxesBytes, pauseLeaseMs),
     },
     running: {
       control: new MemoryBudget(limits.requestsBytes),

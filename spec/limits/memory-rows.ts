@@ -73,11 +73,11 @@ export const memoryRows = {
     "the same for a viewer",
     async () => expect(await isPausedAfterOne({ viewOutboxesBytes: 4_000 }, "view")).toBe(true),
   ],
-  codexOutboxesBytes: [
+  dialectOutboxesBytes: [
     "the same for a client of the Codex protocol",
     async () => {
       const host = new FakeHost({});
-      const limits = { codexOutboxesBytes: 1_000 };
+      const limits = { dialectOutboxesBytes: 1_000 };
       const dialect = await codexDialect();
       const server = await serve(host.supervisor, { auth: { kind: "none" }, limits, clock: host.clock, dialect });
       later(async () => {

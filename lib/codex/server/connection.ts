@@ -75,7 +75,7 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
       // Clients of this dialect hold a process back by not reading its output.
       { eventsCanStall: false },
     );
-    this.#outbox.join(parts.shared.outboxes.codex);
+    this.#outbox.join(parts.shared.outboxes.dialect);
     this.#heartbeat = new Heartbeat({
       clock,
       pingMs: limits.pingMs,
