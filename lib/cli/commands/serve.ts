@@ -1,6 +1,7 @@
 // `execwire serve`: processes for other terminals and programs, until it is told to end; then they end too.
 import { type Command, Option } from "commander";
 import { limits as defaults, type Limits, present } from "../../../protocol/index.ts";
+import { SERVER_VARIABLES } from "../../codex/server/child-environment.ts";
 import { codexDialect } from "../../codex/server/codex-dialect.ts";
 import { createSupervisor } from "../../local/supervisor.ts";
 import { type ListenAddress, serve } from "../../server/server.ts";
@@ -64,6 +65,8 @@ async function host(options: ServeCommandOptions): Promise<void> {
   letHeapGrow();
   const end = new EndRequest();
   if (options.exitOnStdinClose || isSet(process.env.CODEX_EXEC_SERVER_EXIT_ON_STDIN_CLOSE)) end.watchStdin();
+  // For this program only, not for the children of any client.
+  for (const name of SERVER_VARIABLES) delete process.env[name];
   const onError = (error: unknown) => say(error instanceof Error ? (error.stack ?? error.message) : String(error));
   const onSupervisorDeath = hasProc() ? options.onDeath : "keep";
   const supervisor = createSupervisor(present({ subreaper: true, onSupervisorDeath, limits, onError, spawner }));

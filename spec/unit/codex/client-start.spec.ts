@@ -35,7 +35,12 @@ describe("a start", () => {
       { arg0: "n", tty: true, pipeStdin: true },
     ],
     ["with the terminal that there is", { tty: { rows: 24, cols: 80, echo: true, raw: false } }, { tty: true }],
-    ["for somebody", { metadata: { threadId: "t", toolCallId: "" } }, { metadata: { threadId: "t", toolCallId: "" } }],
+    ["with a thread", { env: { CODEX_THREAD_ID: "t" } }, { env: { CODEX_THREAD_ID: "t" } }],
+    [
+      "with a call, which the server takes from metadata only",
+      { env: { CODEX_THREAD_ID: "t", CODEX_TOOL_CALL_ID: "" } },
+      { env: { CODEX_THREAD_ID: "t", CODEX_TOOL_CALL_ID: "" }, metadata: { threadId: "t", toolCallId: "" } },
+    ],
     ["with what is of no interest there", { labels: { a: "b" }, onDetach: "terminate", merge: false }, {}],
   ])("is sent %s", async (_what, spec, params) => {
     const starting = world.backend.start({ ...base, ...spec });
