@@ -183,7 +183,7 @@ export class Connection implements ServedConnection {
 
   #newSession(role: Role): NativeSession {
     const { limits, shared } = this.#parts;
-    return new Session(role, new Resumption({ budget: shared.kept, frameOverheadBytes: limits.frameOverheadBytes }));
+    return new Session(role, new Resumption(shared.kept, limits.frameOverheadBytes));
   }
 
   /** One pong answers all pings that come while it waits to leave: a peer that only pings makes nothing grow. */

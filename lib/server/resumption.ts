@@ -1,7 +1,7 @@
 // What a session of our own protocol keeps: outcomes of requests, so that a request sent again after a reconnect is answered and
 // not done again, and the positions of lossless subscriptions.
 import { randomBytes } from "node:crypto";
-import { type Limits, limits, type Seq } from "../../protocol/index.ts";
+import { type HelloMessage, type Limits, limits, type Seq } from "../../protocol/index.ts";
 import { ExecwireError } from "../errors.ts";
 import type { MemoryBudget } from "../log/memory-budget.ts";
 import { type Role, secretsEqual } from "./auth.ts";
@@ -10,36 +10,23 @@ import { HeldPosition } from "./held-position.ts";
 import type { Kept, Session } from "./session.ts";
 import type { Sessions } from "./sessions.ts";
 
+type ResumeRequest = NonNullable<HelloMessage["resume"]>;
+
 /** A session of our own protocol. */
 export type NativeSession = Session<Resumption>;
 
-/** What a client shows to go on with a session. */
-export interface ResumeRequest {
-  readonly sessionId: string;
-  readonly secret: string;
-  readonly pending: readonly number[];
-}
-
-/** Bounds of what a session keeps. */
-export interface ResumptionOptions {
-  /** Shared with the other sessions. */
-  readonly budget?: MemoryBudget;
-  /** What a kept reply costs beside its bytes. */
-  readonly frameOverheadBytes?: number;
-}
-
 /** The session that a client is entitled to. Throws SESSION_UNKNOWN, the same for a wrong id and a wrong secret. */
 export function resume(sessions: Sessions, { sessionId, secret, pending }: ResumeRequest, role: Role): NativeSession {
-  const session = sessions.find(sessionId);
-  if (isNative(session) && secretsEqual(session.kept.secret, secret) && session.role === role) {
-    session.kept.forgetAllBut(pending);
-    return session;
+  const session = sessions.find(sessionId) as NativeSession | undefined;
+  const kept = session?.kept;
+  if (!(kept instanceof Resumption) || !secretsEqual(kept.secret, secret) || session?.role !== role) {
+    throw new ExecwireError(
+      "SESSION_UNKNOWN",
+      "there is no such session, or no more: its processes may have been ended",
+    );
   }
-  throw new ExecwireError("SESSION_UNKNOWN", "there is no such session, or no more: its processes may have been ended");
-}
-
-function isNative(session: Session | undefined): session is NativeSession {
-  return session?.kept instanceof Resumption;
+  kept.forgetAllBut(pending);
+  return session;
 }
 
 /** Outcomes and positions of one client. */
@@ -54,9 +41,10 @@ export class Resumption implements Kept {
   readonly #overheadBytes: number;
   #isOver = false;
 
-  constructor({ budget, frameOverheadBytes = limits.frameOverheadBytes }: ResumptionOptions = {}) {
+  /** `budget` is shared with other sessions. There a reply costs `overheadBytes` beside its own. */
+  constructor(budget?: MemoryBudget, overheadBytes: number = limits.frameOverheadBytes) {
     this.#budget = budget;
-    this.#overheadBytes = frameOverheadBytes;
+    this.#overheadBytes = overheadBytes;
   }
 
   get isEmpty(): boolean {

@@ -1,6 +1,6 @@
 // The environment of a child as the exec-server makes it: the ids of its caller come from the metadata, never from an older
 // process, and what the server itself was launched with stays with the server. Order and names are those of its child_env.
-import type { EnvPolicy, ProcessSpec } from "../../../protocol/index.ts";
+import { type EnvPolicy, type ProcessSpec, present } from "../../../protocol/index.ts";
 
 const THREAD_ID = "CODEX_THREAD_ID";
 const TOOL_CALL_ID = "CODEX_TOOL_CALL_ID";
@@ -18,7 +18,7 @@ export const SERVER_VARIABLES: readonly string[] = [
   "OPENAI_WORKLOAD_IDENTITY_CONTEXT",
 ];
 
-/** What a client says about the environment of a process. */
+/** What a client asks for. */
 export interface EnvironmentRequest {
   readonly env: Readonly<Record<string, string>>;
   readonly envPolicy?: Required<EnvPolicy> | undefined;
@@ -31,23 +31,16 @@ export function childEnvironment({
   envPolicy,
   metadata,
 }: EnvironmentRequest): Pick<ProcessSpec, "env" | "envPolicy"> {
+  const { threadId, toolCallId } = metadata ?? {};
+  const ids = { [THREAD_ID]: threadId, [TOOL_CALL_ID]: toolCallId?.includes("\0") ? undefined : toolCallId };
   const stale = metadata ? [THREAD_ID, TOOL_CALL_ID] : [TOOL_CALL_ID];
-  const fresh = Object.entries({ [THREAD_ID]: metadata?.threadId, [TOOL_CALL_ID]: metadata?.toolCallId });
+  const isPassedOn = (name: string) => !stale.includes(name) && !SERVER_VARIABLES.includes(name.toUpperCase());
   const passedOn = (variables: Readonly<Record<string, string>>) =>
-    Object.entries(variables).filter(
-      ([name]) => !stale.includes(name) && !SERVER_VARIABLES.includes(name.toUpperCase()),
-    );
-  // The policy excludes inherited variables in any letter case.
-  const excluded = [...SERVER_VARIABLES, ...stale];
-  const ids = fresh.filter((entry): entry is [string, string] => entry[1] !== undefined && !entry[1].includes("\0"));
-  return {
-    env: Object.fromEntries([...passedOn(env), ...ids]),
-    ...(envPolicy && {
-      envPolicy: {
-        ...envPolicy,
-        exclude: [...envPolicy.exclude, ...excluded],
-        set: Object.fromEntries(passedOn(envPolicy.set)),
-      },
-    }),
-  };
+    Object.fromEntries(Object.entries(variables).filter(([name]) => isPassedOn(name)));
+  // Inherited variables are excluded in any letter case, the ids too.
+  const exclude = [...(envPolicy?.exclude ?? []), ...SERVER_VARIABLES, ...stale];
+  return present({
+    env: { ...passedOn(env), ...present(ids) },
+    envPolicy: envPolicy && { ...envPolicy, exclude, set: passedOn(envPolicy.set) },
+  });
 }

@@ -15,11 +15,10 @@ import { optional, string, struct } from "../decode.ts";
 import { type Envelope, encodeCall, encodeError, NO_ID, parseEnvelope } from "../envelope.ts";
 import type { EnvironmentInfo } from "./environment-info.ts";
 import type { FramePool } from "./frame-pool.ts";
-import { Heartbeat } from "./liveness.ts";
+import { type AckedSource, Heartbeat } from "./heartbeat.ts";
 import { type MethodGroup, ReplyThen } from "./method.ts";
 import { methodsOf } from "./methods.ts";
 import type { ProcessScope } from "./process-methods.ts";
-import type { AckedSource } from "./receipts.ts";
 import { Requests } from "./requests.ts";
 import { type Attachment, type CodexSession, codexSession, isCodexSession, type StartedProcess } from "./session.ts";
 

@@ -17,7 +17,7 @@ import type { LogView } from "../../log/log-view.ts";
 import { HeldPosition } from "../../server/held-position.ts";
 import { type Receiver, Subscription } from "../../server/subscription.ts";
 import { type Allocate, EventText } from "./event-text.ts";
-import type { AckedSource } from "./receipts.ts";
+import type { AckedSource } from "./heartbeat.ts";
 
 /** Where events go. */
 export interface FeedTarget {

@@ -39,7 +39,7 @@ const signalParams = struct("SignalParams", { processId: string, signal: oneOf("
 /** The process methods of one connection. */
 export function processMethods(scope: ProcessScope): Methods {
   const { parts } = scope;
-  const find = async (id: string): Promise<StartedProcess | undefined> => scope.session.kept.byId.get(id)?.started;
+  const find = async (id: string): Promise<StartedProcess | undefined> => scope.session.kept.byId.get(id);
   return {
     "process/start": method("exec", startParams, async (params) => {
       const spec = specOf(params, scope.shell, parts.limits);
@@ -95,12 +95,12 @@ async function start(scope: ProcessScope, id: string, spec: ProcessSpec): Promis
     return started;
   })();
   // Registered in the turn of the request, so that later requests find it; removed at once when the start fails.
-  const process = { started: starting.catch(() => undefined) };
-  session.kept.byId.set(id, process);
-  try {
-    return await starting;
-  } catch (error) {
+  session.kept.byId.set(
+    id,
+    starting.catch(() => undefined),
+  );
+  return starting.catch((error) => {
     session.kept.byId.delete(id);
     throw error;
-  }
+  });
 }

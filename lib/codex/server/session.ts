@@ -4,12 +4,6 @@ import { type Kept, Session, type SessionConnection } from "../../server/session
 import type { Feed, FeedTarget } from "./feed.ts";
 
 /** A process under its client's id. */
-export interface ProcessEntry {
-  /** Settles with the outcome of the start; undefined when it failed. Calls on the process wait for it. */
-  readonly started: Promise<StartedProcess | undefined>;
-}
-
-/** A started process. */
 export interface StartedProcess {
   readonly id: string;
   readonly channel: Channel;
@@ -37,8 +31,8 @@ export function isCodexSession(session: Session | undefined): session is CodexSe
 
 /** The processes of one client. */
 export class ClientProcesses implements Kept {
-  /** By the client's id, until the process is removed. */
-  readonly byId = new Map<string, ProcessEntry>();
+  /** By the client's id, until the process is removed: the outcome of the start, undefined when it failed. Calls wait for it. */
+  readonly byId = new Map<string, Promise<StartedProcess | undefined>>();
   /** Processes that run or can still be read. */
   readonly started = new Map<Channel, StartedProcess>();
 

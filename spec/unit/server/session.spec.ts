@@ -4,7 +4,7 @@ import { MemoryBudget } from "../../../lib/log/memory-budget.ts";
 import { ReplayLog } from "../../../lib/log/replay-log.ts";
 import type { Role } from "../../../lib/server/auth.ts";
 import type { Channel } from "../../../lib/server/channel.ts";
-import { type NativeSession, Resumption, type ResumptionOptions, resume } from "../../../lib/server/resumption.ts";
+import { type NativeSession, Resumption, resume } from "../../../lib/server/resumption.ts";
 import { Session, type SessionConnection } from "../../../lib/server/session.ts";
 import { Sessions } from "../../../lib/server/sessions.ts";
 import { decode, encode, type ReplyMessage } from "../../../protocol/index.ts";
@@ -26,7 +26,7 @@ class Recorder implements SessionConnection {
   }
 }
 
-const open = (role: Role, options?: ResumptionOptions): NativeSession => new Session(role, new Resumption(options));
+const open = (role: Role, budget?: MemoryBudget): NativeSession => new Session(role, new Resumption(budget));
 /** Does a request of a session once, as a connection does. */
 const once = (session: NativeSession, id: number, act: () => Promise<Uint8Array>, after: () => void = nothing) =>
   session.kept.once(id, act, (outcome) => session.connection?.send(outcome), after);
@@ -118,7 +118,7 @@ describe("a session", () => {
 
   it("keeps no more unacknowledged replies than its bound, nor than all sessions may together", async () => {
     const kept = new MemoryBudget(3_000);
-    const [session, other] = [open("control", { budget: kept }), open("control", { budget: kept })];
+    const [session, other] = [open("control", kept), open("control", kept)];
     const bounds = { requests: 100, sessionRepliesBytes: 2_500 };
     once(session, 1, async () => new Uint8Array(1_000), nothing);
     await nextTurn();
@@ -135,7 +135,7 @@ describe("a session", () => {
 
   it("keeps no replies once it is over and cannot be resumed", async () => {
     const kept = new MemoryBudget(1_000);
-    const session = open("view", { budget: kept });
+    const session = open("view", kept);
     let settle: (frame: Uint8Array) => void = nothing;
     once(
       session,
