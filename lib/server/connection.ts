@@ -15,7 +15,7 @@ import {
 import type { Cancel } from "../clock.ts";
 import { ExecwireError } from "../errors.ts";
 import { CLOSE, type Transport } from "../transport/transport.ts";
-import { type Role, roleOf } from "./auth.ts";
+import { roleOf } from "./auth.ts";
 import { ChangeFeed } from "./change-feed.ts";
 import { Dispatcher } from "./dispatcher.ts";
 import { Outbox } from "./outbox.ts";
@@ -143,7 +143,7 @@ export class Connection implements ServedConnection {
 
   #greet({ version, token, resume }: HelloMessage): void {
     try {
-      const { sessions, auth, limits, metrics } = this.#parts;
+      const { sessions, auth, limits, metrics, shared } = this.#parts;
       if (version !== PROTOCOL_VERSION) {
         throw new ExecwireError(
           "VERSION_UNSUPPORTED",
@@ -153,9 +153,11 @@ export class Connection implements ServedConnection {
       const role = roleOf(auth, token ?? this.#token);
       if (!role) throw new ExecwireError("UNAUTHORIZED", "the token is missing or wrong");
       this.#parts.seats.take(this, role);
-      const session = resume ? resumed(sessions, resume, role) : sessions.add(this.#newSession(role));
+      const session = resume
+        ? resumed(sessions, resume, role)
+        : sessions.add(new Session(role, new Resumption(shared.kept, limits.frameOverheadBytes)));
       this.#session = session;
-      this.#outbox.join(this.#parts.shared.outboxes[role]);
+      this.#outbox.join(shared.outboxes[role]);
       if (role === "control") this.#transport.prefer?.();
       this.#dispatcher = new Dispatcher(this.#parts, session, this.#outbox, this.#changes);
       sessions.attach(session, this);
@@ -179,11 +181,6 @@ export class Connection implements ServedConnection {
       const { code, message } = error as ExecwireError;
       this.close(REFUSAL_CODES[code] ?? CLOSE.protocol, message);
     }
-  }
-
-  #newSession(role: Role): NativeSession {
-    const { limits, shared } = this.#parts;
-    return new Session(role, new Resumption(shared.kept, limits.frameOverheadBytes));
   }
 
   /** One pong answers all pings that come while it waits to leave: a peer that only pings makes nothing grow. */

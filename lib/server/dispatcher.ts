@@ -19,7 +19,7 @@ import { PendingCalls } from "./pending-calls.ts";
 import type { NativeSession } from "./resumption.ts";
 import { Subscription } from "./subscription.ts";
 import { Turns } from "./turns.ts";
-import { Viewer } from "./viewer.ts";
+import { viewer } from "./viewer.ts";
 
 /** Performs the requests of a connection that has said hello. */
 export class Dispatcher {
@@ -153,7 +153,7 @@ export class Dispatcher {
         const position = delivery === "lossless" ? session.kept.positionIn(channel, acked) : undefined;
         // Asked for by a connection that is gone: what is held is there for the next one.
         if (this.#over) return;
-        const subscription = new Subscription(channel.process.log, new Viewer(channel, this.#outbox), {
+        const subscription = new Subscription(channel.process.log, viewer(channel, this.#outbox), {
           afterSeq,
           position,
           windowBytes: limits.windowBytes,

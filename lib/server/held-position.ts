@@ -8,15 +8,13 @@ export class HeldPosition {
   readonly #log: LogView;
   readonly #hold: Hold;
   #acked: Seq;
-  /** Output bytes up to it, or up to what the log still had. */
-  #offset: number | undefined;
 
   /** With `upToBytes` it never pauses the process, and keeps no more than that. */
   constructor(log: LogView, acked: Seq, upToBytes?: number) {
     this.#log = log;
     this.#acked = acked;
     this.#hold = log.hold(() => this.#acked, upToBytes);
-    this.moveTo(acked);
+    this.#hold.renew();
   }
 
   get acked(): Seq {
@@ -31,8 +29,6 @@ export class HeldPosition {
   /** The client has read up to `acked`. That is less than before when it starts over for a reader that came later. */
   moveTo(acked: Seq): void {
     this.#acked = acked;
-    // The client cannot read what was evicted.
-    this.#offset = this.#log.offsetAfter(acked) ?? this.#log.offsetAfter(this.#log.firstSeq - 1);
     this.#hold.renew();
   }
 
@@ -46,7 +42,9 @@ export class HeldPosition {
   bytesUpTo(seq: Seq): number {
     if (!this.#hold.isLive) return 0;
     const sent = this.#log.offsetAfter(seq);
-    return sent === undefined || this.#offset === undefined ? 0 : sent - this.#offset;
+    // The client cannot read what was evicted.
+    const read = this.#log.offsetAfter(this.#acked) ?? this.#log.offsetAfter(this.#log.firstSeq - 1);
+    return sent === undefined || read === undefined ? 0 : sent - read;
   }
 
   release(): void {

@@ -20,10 +20,7 @@ export function resume(sessions: Sessions, { sessionId, secret, pending }: Resum
   const session = sessions.find(sessionId) as NativeSession | undefined;
   const kept = session?.kept;
   if (!(kept instanceof Resumption) || !secretsEqual(kept.secret, secret) || session?.role !== role) {
-    throw new ExecwireError(
-      "SESSION_UNKNOWN",
-      "there is no such session, or no more: its processes may have been ended",
-    );
+    throw new ExecwireError("SESSION_UNKNOWN", "unknown session; it may have expired, which ends its processes");
   }
   kept.forgetAllBut(pending);
   return session;
@@ -116,9 +113,7 @@ export class Resumption implements Kept {
     channel.holders.delete(this);
   }
 
-  removed(channel: Channel): void {
-    this.release(channel);
-  }
+  readonly removed = (channel: Channel): void => this.release(channel);
 
   end(): void {
     this.#isOver = true;

@@ -157,7 +157,6 @@ class Server implements ExecwireServer {
       clock,
       shared: shareWithin(merged, clock),
       closeSession: async (session, graceMs) => {
-        session.over = true;
         await this.#endOwned(session, graceMs);
         this.parts.sessions.end(session);
       },
@@ -167,7 +166,7 @@ class Server implements ExecwireServer {
     const changes = backend.changes$.subscribe({
       next: (process) => {
         if (process.state === "removed") channels.forget(process);
-        for (const connection of this.#connections) connection.changed(process);
+        for (const connection of this.#connections) connection.changed?.(process);
       },
       // A remote backend that is lost: each call on it says so.
       error: () => undefined,

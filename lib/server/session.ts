@@ -1,7 +1,10 @@
 // What survives a lost connection in any protocol: who the client is, and the processes that end with its session.
 import { randomUUID } from "node:crypto";
+import type { ProcessSpec } from "../../protocol/index.ts";
+import { ExecwireError } from "../errors.ts";
 import type { Role } from "./auth.ts";
 import type { Channel } from "./channel.ts";
+import type { Channels } from "./channels.ts";
 
 /** The connection that a session has at the moment. */
 export interface SessionConnection {
@@ -33,7 +36,8 @@ export class Session<K extends Kept = Kept, C extends SessionConnection = Sessio
   readonly owned = new Set<Channel>();
   /** Nothing is begun for it any more. */
   over = false;
-  #connection: C | undefined;
+  /** The one of this moment. */
+  connection: C | undefined;
 
   constructor(role: Role, kept: K, graceMs?: number) {
     this.role = role;
@@ -41,26 +45,36 @@ export class Session<K extends Kept = Kept, C extends SessionConnection = Sessio
     this.graceMs = graceMs;
   }
 
-  get connection(): C | undefined {
-    return this.#connection;
-  }
-
   /** Whether its end takes nothing from anybody. */
   get ownsNothing(): boolean {
     return this.starting.size === 0 && this.owned.size === 0 && this.kept.isEmpty;
   }
 
+  /** Starts a process that ends with the session, unless it is to be kept. Rejects with CLOSED when the session ended meanwhile. */
+  async start(channels: Channels, spec: ProcessSpec, incarnation: string): Promise<Channel> {
+    const processId = spec.processId ?? incarnation;
+    this.starting.add(processId);
+    const channel = await channels.start(spec, incarnation).finally(() => this.starting.delete(processId));
+    // The first owner stays: another client that repeats the start gets to see the process, and does not own it.
+    if (spec.onDetach === "keep" || channel.owner) return channel;
+    channel.owner = this;
+    this.owned.add(channel);
+    if (!this.over) return channel;
+    await channel.process.terminate({ scope: "tree" });
+    throw new ExecwireError("CLOSED", "the session ended while the process was being started; it is ended again");
+  }
+
   /** The only connection from now on. An earlier one is closed. */
   attach(connection: C): void {
-    const earlier = this.#connection;
-    this.#connection = connection;
+    const earlier = this.connection;
+    this.connection = connection;
     earlier?.supersede();
   }
 
   /** Detaches the session if `connection` is the current one, and returns whether it was. */
   detach(connection: C): boolean {
-    if (this.#connection !== connection) return false;
-    this.#connection = undefined;
+    if (this.connection !== connection) return false;
+    this.connection = undefined;
     this.kept.detached?.();
     return true;
   }

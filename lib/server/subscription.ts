@@ -9,7 +9,7 @@ import type { HeldPosition } from "./held-position.ts";
 
 /** Encodes for one protocol, and sends to one connection. */
 export interface Receiver {
-  readonly hasRoom: boolean;
+  hasRoom(): boolean;
   send(delivery: Delivery): void;
   /** All that there is room for was sent, up to `sentSeq`; more may follow. */
   afterRun(sentSeq: Seq): void;
@@ -24,7 +24,7 @@ export interface SubscriptionOptions {
   readonly afterSeq: Seq;
   /** What such a client has acknowledged. */
   readonly position?: HeldPosition | undefined;
-  /** Output bytes that may be sent beyond the position. */
+  /** Output bytes that may be sent beyond the position. Default: any number. */
   readonly windowBytes?: number;
 }
 
@@ -35,11 +35,11 @@ export class Subscription {
   readonly #position: HeldPosition | undefined;
   #isOver = false;
 
-  constructor(log: LogView, receiver: Receiver, { afterSeq, position, windowBytes = 0 }: SubscriptionOptions) {
+  constructor(log: LogView, receiver: Receiver, { afterSeq, position, windowBytes = Infinity }: SubscriptionOptions) {
     this.#receiver = receiver;
     this.#position = position;
     this.#reader = new Reader(new Cursor(log, afterSeq), {
-      hasRoom: () => !this.#isOver && receiver.hasRoom && this.#windowIsOpen(windowBytes),
+      hasRoom: () => !this.#isOver && receiver.hasRoom() && (position?.bytesUpTo(this.sentSeq) ?? 0) < windowBytes,
       take: (delivery) => receiver.send(delivery),
       afterRun: () => receiver.afterRun(this.sentSeq),
       end: (failure) => {
@@ -77,9 +77,5 @@ export class Subscription {
     this.#isOver = true;
     this.#reader.stop();
     this.#receiver.ended();
-  }
-
-  #windowIsOpen(windowBytes: number): boolean {
-    return !this.#position || this.#position.bytesUpTo(this.sentSeq) < windowBytes;
   }
 }

@@ -13,12 +13,11 @@ const MESSAGE_BYTES = 64 * 1024 * 1024;
  * with the rights of this program, and HTTP requests sent from here.
  */
 export async function codexDialect(): Promise<Dialect> {
-  const info = await environmentInfo();
-  const frames = new FramePool();
+  const host = { info: await environmentInfo(), frames: new FramePool(), messageBytes: MESSAGE_BYTES };
   return {
     messageBytes: MESSAGE_BYTES,
     answer,
     refuse,
-    accept: (transport, parts) => new CodexConnection(parts, transport, info, frames, MESSAGE_BYTES),
+    accept: (transport, parts) => new CodexConnection(parts, transport, host),
   };
 }

@@ -47,11 +47,7 @@ export class Feed implements AckedSource, Receiver {
     this.#received = new HeldPosition(log, 0, unreadBytes);
   }
 
-  get isAttached(): boolean {
-    return this.#target !== undefined;
-  }
-
-  get hasRoom(): boolean {
+  hasRoom(): boolean {
     return this.#target?.hasRoom === true;
   }
 
@@ -64,6 +60,8 @@ export class Feed implements AckedSource, Receiver {
   attach(target: FeedTarget, { resumed }: { readonly resumed: boolean }): void {
     const { log } = this;
     const { acked } = this.#received;
+    // A connection that resumed the session in the meantime has it already.
+    if (!resumed && this.#target) return;
     this.detach();
     this.#target = target;
     if (resumed) this.#missedSeq = log.headSeq > acked ? log.headSeq : 0;

@@ -27,18 +27,14 @@ export interface HeartbeatOptions {
   readonly onDead: () => void;
 }
 
-interface PendingPing {
-  readonly pingId: number;
-  readonly positions: readonly (readonly [AckedSource, Seq])[];
-}
-
 /** Pings one connection. A client that answers no pings stays connected as long as no other connection asks for its session. */
 export class Heartbeat {
   readonly #options: HeartbeatOptions;
   /** What was pushed since the last ping. */
   readonly #sources = new Set<AckedSource>();
   #bytes = 0;
-  readonly #pending: PendingPing[] = [];
+  /** Unanswered pings, oldest first, with what was pushed before each. */
+  readonly #pending = new Map<number, readonly (readonly [AckedSource, Seq])[]>();
   #lastPingId = 0;
   #beat: Cancel;
   #probeTimer: Cancel | undefined;
@@ -64,7 +60,7 @@ export class Heartbeat {
   /** A pong answers its ping and all earlier ones. */
   onPong(pingId: number): void {
     this.onFrame();
-    while (this.#pending[0] && this.#pending[0].pingId <= pingId) this.#settleOldest();
+    for (const id of this.#pending.keys()) if (id <= pingId) this.#settle(id);
   }
 
   /** Another connection asks for the session: the peer must send something within the probe time. */
@@ -91,15 +87,16 @@ export class Heartbeat {
 
   #ping(): void {
     this.#lastPingId += 1;
-    const positions = [...this.#sources].map((source) => [source, source.sentSeq] as const);
-    this.#pending.push({ pingId: this.#lastPingId, positions });
+    const positions = [...this.#sources].map((source): [AckedSource, Seq] => [source, source.sentSeq]);
+    this.#pending.set(this.#lastPingId, positions);
     this.#sources.clear();
     this.#bytes = 0;
     this.#options.ping(this.#lastPingId);
-    if (this.#pending.length > MAX_PENDING) this.#settleOldest();
+    if (this.#pending.size > MAX_PENDING) this.#settle(this.#lastPingId - MAX_PENDING);
   }
 
-  #settleOldest(): void {
-    for (const [source, seq] of this.#pending.shift()?.positions ?? []) source.received(seq);
+  #settle(pingId: number): void {
+    for (const [source, seq] of this.#pending.get(pingId) ?? []) source.received(seq);
+    this.#pending.delete(pingId);
   }
 }

@@ -1,6 +1,6 @@
 // What a session of this dialect keeps: the processes that its client started, by the client's own ids.
 import type { Channel } from "../../server/channel.ts";
-import { type Kept, Session, type SessionConnection } from "../../server/session.ts";
+import type { Kept, Session, SessionConnection } from "../../server/session.ts";
 import type { Feed, FeedTarget } from "./feed.ts";
 
 /** A process under its client's id. */
@@ -18,16 +18,6 @@ export interface Attachment extends SessionConnection, FeedTarget {
 
 /** A client across any number of connections, found by its session id. Its processes end as soon as the session does. */
 export type CodexSession = Session<ClientProcesses, Attachment>;
-
-/** A new session. */
-export function codexSession(): CodexSession {
-  return new Session<ClientProcesses, Attachment>("control", new ClientProcesses(), 0);
-}
-
-/** Whether a session is one of this dialect. */
-export function isCodexSession(session: Session | undefined): session is CodexSession {
-  return session?.kept instanceof ClientProcesses;
-}
 
 /** The processes of one client. */
 export class ClientProcesses implements Kept {
