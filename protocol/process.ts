@@ -177,8 +177,8 @@ export interface ProcessInfo {
   readonly exitCode: number | null;
   readonly signal: string | null;
   /**
-   * The active sandbox, as the host names it: `none` on this host so far; Codex hosts also have `linuxSeccomp`, `macosSeatbelt`
-   * and `windowsRestrictedToken`.
+   * The active sandbox, as the host names it: `none` on this host so far; others have `linuxSeccomp`, `macosSeatbelt` and
+   * `windowsRestrictedToken`.
    */
   readonly sandbox: string;
   readonly labels: Readonly<Record<string, string>>;

@@ -33,7 +33,7 @@ const PEERS = {
   "lib/index.ts": ["lib/connect.ts"],
 };
 
-/** These import nothing of the project but themselves and this list: the two ends know neither each other nor a host. */
+/** These import nothing of the project but themselves and this list: no end knows how a host runs processes. */
 const CONTRACT = [
   "protocol",
   "lib/log",
@@ -46,6 +46,7 @@ const CONTRACT = [
 const ONLY = {
   "lib/server": [...CONTRACT, "lib/telemetry", "lib/transport"],
   "lib/client": [...CONTRACT, "lib/transport"],
+  "lib/codex": [...CONTRACT, "lib/host", "lib/files", "lib/telemetry", "lib/transport", "lib/server", "lib/client"],
 };
 
 /** Code that also runs in a browser: no `node:`, only these packages, and of the project only code that runs there too. */

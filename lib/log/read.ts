@@ -1,5 +1,4 @@
-// A log read by long poll, for clients that ask instead of subscribing. The semantics are those of the Codex
-// exec-server's `process/read` (seeds: local_process.rs, exec_read), with the loss it leaves unsaid as `gap`.
+// A log read by long poll, for clients that ask instead of subscribing. What was lost before the first chunk is reported as a gap.
 import type { GapNotice, OutputEvent, ReadOptions, ReadResult, Seq } from "../../protocol/index.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { Cursor } from "./cursor.ts";

@@ -48,7 +48,7 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
   readonly #recycle = (frame: Uint8Array): void => this.#host.frames.release(frame);
   readonly #turns = new Turns();
   readonly #lifetime = new AbortController();
-  readonly signal = this.#lifetime.signal;
+  readonly signal: AbortSignal = this.#lifetime.signal;
   readonly #pending = new PendingCalls();
   /** Callers of `drained` that wait for room, in order. */
   readonly #drainWaiters: (() => void)[] = [];
