@@ -1,6 +1,6 @@
 // Calls on their way: numbered, kept until their answers come. On a new connection each is sent again, or not, as is right
 // for it: a repeated write is known by its id, a repeated interrupt would interrupt twice.
-import { connectionLost } from "../../client/healing.ts";
+import { connectionLost } from "../../client/reconnecting.ts";
 import type { Cancel, Clock } from "../../clock.ts";
 import type { ExecwireError } from "../../errors.ts";
 import type { CodexError } from "../codex-error.ts";

@@ -1,7 +1,7 @@
 // The client's connection to a Codex exec-server: the handshake, and the session that is resumed on each new socket.
 import type { Observable } from "rxjs";
 import type { Limits } from "../../../protocol/index.ts";
-import { connectionLost, HealingConnection, type LinkState } from "../../client/healing.ts";
+import { connectionLost, type LinkState, ReconnectingConnection } from "../../client/reconnecting.ts";
 import type { Clock } from "../../clock.ts";
 import { ExecwireError } from "../../errors.ts";
 import { CLOSE } from "../../transport/transport.ts";
@@ -29,13 +29,13 @@ const INITIALIZE = 0;
 /** What the exec-server takes in one message (measured); a larger one would cut the connection without a word. */
 const MESSAGE_BYTES = 64 * 1024 * 1024 - 1024;
 
-/** A connection that heals. */
+/** A connection that reconnects. */
 export class CodexLink {
   readonly state$: Observable<LinkState>;
   /** Resolves when first connected; rejects when that fails. */
   readonly ready: Promise<void>;
   readonly #options: CodexLinkOptions;
-  readonly #connection: HealingConnection<TextTransport>;
+  readonly #connection: ReconnectingConnection<TextTransport>;
   #sessionId: string | undefined;
   #environment: Environment | undefined;
   #isPaused = false;
@@ -43,17 +43,17 @@ export class CodexLink {
   constructor(options: CodexLinkOptions) {
     this.#options = options;
     const { open, clock, limits, onConnected, onClosed } = options;
-    this.#connection = new HealingConnection<TextTransport>({
+    this.#connection = new ReconnectingConnection<TextTransport>({
       open,
       clock,
       limits,
       onConnected,
       onClosed,
       greet: (transport) => this.#greet(transport),
-      frame: (frame) => this.#receive(frame),
+      onFrame: (frame) => this.#receive(frame),
       ping: (transport) => this.#ping(transport),
       // The exec-server cuts every connection without a word, whatever the reason: the next attempt tells.
-      verdict: () => undefined,
+      fatalCloseError: () => undefined,
     });
     this.state$ = this.#connection.state$;
     this.ready = this.#connection.ready;
@@ -128,7 +128,7 @@ export class CodexLink {
 
   #ping(transport: TextTransport): void {
     // While nothing is read, no answer is.
-    if (this.#isPaused) this.#connection.noteLife();
+    if (this.#isPaused) this.#connection.noteAlive();
     else transport.ping?.(0);
   }
 
@@ -155,7 +155,7 @@ export class CodexLink {
     this.#sessionId = sessionId;
     this.#environment ??= environmentOf(environmentInfo);
     this.#connection.transport?.send(encodeCall("initialized", {}));
-    this.#connection.admit(this.#options.limits.pingMs);
+    this.#connection.onWelcome(this.#options.limits.pingMs);
   }
 
   #onRefused(error: { readonly code: number; readonly message: string }): void {
