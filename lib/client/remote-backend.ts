@@ -6,6 +6,7 @@ import {
   checkText,
   type DeliveryMode,
   type Limits,
+  MAX_TIMER_MS,
   type ProcessInfo,
   type ProcessSpec,
   present,
@@ -126,18 +127,31 @@ export class RemoteBackend implements Backend {
     // Without a connection the request cannot be sent; the server ends the session after sessionTtlMs.
     if (this.link.state === "connected") {
       const reply = this.#requests.call("session/close", present({ graceMs }));
-      await Promise.race([reply.catch(() => undefined), this.#lostFor(this.#limits.closeDeadlineMs)]);
+      await Promise.race([reply.catch(() => undefined), this.#closeTimeout(graceMs ?? this.#limits.graceMs)]);
     }
     this.link.close();
   }
 
-  /** Resolves after `ms` without a connection. */
-  #lostFor(ms: number): Promise<void> {
+  /**
+   * Resolves when waiting for the reply to `session/close` must stop: after closeDeadlineMs without a connection, or after twice
+   * the time in which a server finishes every close (the grace, then closeDeadlineMs), so that a slow network does not reach it.
+   * A server that has the request ends the processes also after this client has closed.
+   */
+  #closeTimeout(graceMs: number): Promise<void> {
+    const { closeDeadlineMs } = this.#limits;
     return new Promise((resolve) => {
-      let cancel: Cancel = () => undefined;
-      this.link.state$.subscribe((state) => {
-        cancel();
-        if (state !== "connected") cancel = this.#clock.after(ms, resolve, { background: true });
+      const resolveAfter = (ms: number) => this.#clock.after(Math.min(ms, MAX_TIMER_MS), resolve, { background: true });
+      const cancelTimeout = resolveAfter(2 * (graceMs + closeDeadlineMs));
+      let cancelLoss: Cancel | undefined;
+      this.link.state$.subscribe({
+        next: (state) => {
+          cancelLoss?.();
+          cancelLoss = state === "recovering" ? resolveAfter(closeDeadlineMs) : undefined;
+        },
+        complete: () => {
+          cancelTimeout();
+          resolve();
+        },
       });
     });
   }

@@ -93,3 +93,49 @@ describe("a client of a server that removes a process", () => {
     expect(await end).toEqual({ code: "PROCESS_UNKNOWN", data: { processId: "p" } });
   });
 });
+
+describe("a client that closes, of a server that answers pings", () => {
+  const graceMs = 3_000;
+  const clock = new FakeClock();
+  let server: ScriptedServer;
+  let client: RemoteBackend;
+  let isClosed: boolean;
+  let closing: Promise<void>;
+  beforeEach(async () => {
+    server = new ScriptedServer();
+    const connecting = connectOver(server.open, { clock });
+    await server.welcome();
+    client = await connecting;
+    isClosed = false;
+    closing = client.close({ graceMs }).then(() => {
+      isClosed = true;
+    });
+    await nextTurn();
+  });
+  afterEach(() => client.link.close());
+
+  /** Time passes in which every ping gets its pong. */
+  async function pass(ms: number): Promise<void> {
+    for (let passed = 0; passed < ms; passed += 500) {
+      clock.advance(500);
+      server.peer.say({ type: "pong" });
+      await nextTurn();
+    }
+  }
+
+  it("does not wait for ever for a reply to session/close that never comes", async () => {
+    await pass(2 * (graceMs + limits.closeDeadlineMs));
+    await closing;
+    expect([client.link.state, clock.armed]).toEqual(["closed", 0]);
+  });
+
+  it("waits for a reply that comes after the grace and the closeDeadlineMs of the server", async () => {
+    const { id, method, params } = await server.peer.next("request");
+    expect([method, params]).toEqual(["session/close", { graceMs }]);
+    await pass(graceMs + limits.closeDeadlineMs + 2_000);
+    expect([isClosed, client.link.state]).toEqual([false, "connected"]);
+    server.peer.say({ type: "reply", id: id as number, result: {} });
+    await closing;
+    expect([client.link.state, clock.armed]).toEqual(["closed", 0]);
+  });
+});
