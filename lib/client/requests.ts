@@ -61,7 +61,7 @@ export class Requests {
     return new Promise((resolve, reject) => this.request(method, params, { onResult: resolve, onError: reject }));
   }
 
-  /** Calls a method and handles its reply synchronously. With `again: false` a lost connection drops the request without a reply. */
+  /** The same with a synchronous handler. With `again: false` a lost connection drops the request and its handler. */
   request<M extends MethodName>(
     method: M,
     params: Methods[M]["params"],

@@ -1,5 +1,5 @@
-// The processes of a backend by id: which starts are admitted, what has changed, and how long closed processes stay. A start is
-// repeated with the incarnation of the first one, and gets its process.
+// The processes of a backend by id: which starts are allowed, state changes, and how long closed processes stay. A start
+// repeated with the same incarnation returns the process of the first one.
 import { Subject } from "rxjs";
 import type { ProcessInfo, ProcessSpec } from "../../protocol/index.ts";
 import type { Clock } from "../clock.ts";
@@ -9,29 +9,29 @@ import type { MemoryBudget } from "../log/memory-budget.ts";
 import { type Retainable, Retention, type RetentionLimits } from "./retention.ts";
 import { startDigest } from "./start-digest.ts";
 
-/** A process of a backend. */
+/** A process in the table. */
 export interface TableProcess extends Retainable {
   readonly info: ProcessInfo;
 }
 
 /** Bounds of a table. */
 export interface TableLimits extends RetentionLimits {
-  /** Processes that are not closed. Infinite where another host counts them. */
+  /** Most processes that are not closed. Infinity where another host checks the limit. */
   readonly liveProcesses: number;
 }
 
-/** What a table needs of its backend. */
+/** Options of a table, from its backend. */
 export interface TableOptions<P> {
   readonly limits: TableLimits;
   readonly clock: Clock;
   readonly onError: ReportError;
-  /** Charged with the cost of each process beside its log. */
+  /** Charged with the memory of each process, without its log. */
   readonly budget?: MemoryBudget;
-  /** Called with a closed process that is kept no longer; its state becomes `removed`. */
+  /** Called with a closed process whose retention has ended. Must make its state `removed`. */
   readonly remove: (process: P) => void;
 }
 
-/** The names of a process that is about to start. */
+/** Id and incarnation of a process that is about to start. */
 export interface StartNames {
   readonly processId: string;
   readonly incarnation: string;
@@ -42,16 +42,16 @@ interface Row<P> {
   readonly digest: string;
 }
 
-/** Every process that was started and not removed. */
+/** Every process that was started and is not removed. */
 export class ProcessTable<P extends TableProcess> {
-  /** Each change of state of any process. */
+  /** State changes of every process. Hot. */
   readonly changes$: GuardedObservable<ProcessInfo>;
   readonly #changes = new Subject<ProcessInfo>();
   readonly #limits: TableLimits;
   readonly #budget: MemoryBudget | undefined;
   readonly #retention: Retention<P>;
   readonly #rows = new Map<string, Row<P>>();
-  /** Of every process in the table, and of one that lost its id while it was starting. */
+  /** By incarnation, until the process is removed: an incarnation must not get a second process under another id. */
   readonly #incarnations = new Map<string, P>();
   readonly #live = new Set<P>();
   #refusal: ExecwireError | undefined;
@@ -66,7 +66,7 @@ export class ProcessTable<P extends TableProcess> {
     });
   }
 
-  /** In the order of their starts. */
+  /** All processes, in the order of their starts. */
   *[Symbol.iterator](): IterableIterator<P> {
     for (const { process } of this.#rows.values()) yield process;
   }
@@ -76,8 +76,8 @@ export class ProcessTable<P extends TableProcess> {
   }
 
   /**
-   * The process of a start: the one that this incarnation has, or a new one from `create`, for which `begin` is called once it is in the
-   * table. Throws INVALID_PARAMS for an incarnation with another spec or another id, PROCESS_EXISTS and LIMIT_EXCEEDED.
+   * Returns the process of this incarnation, or a new one from `create`; `begin` is called when the new one is in the table.
+   * Throws INVALID_PARAMS for an incarnation with another spec or another id, PROCESS_EXISTS or LIMIT_EXCEEDED.
    */
   start(
     spec: ProcessSpec,
@@ -88,10 +88,11 @@ export class ProcessTable<P extends TableProcess> {
     const digest = startDigest(spec);
     const known = this.#rows.get(processId);
     if (known?.process.info.incarnation === incarnation) {
-      if (known.digest !== digest) refuse(field(`${incarnation} was started with another spec`));
+      if (known.digest !== digest)
+        refuse(problem(`${incarnation} was started with another spec; use a new incarnation`));
       return known.process;
     }
-    this.#admit(processId, incarnation);
+    this.#checkNew(processId, incarnation);
     const process = create({ processId, incarnation });
     this.#rows.set(processId, { process, digest });
     this.#incarnations.set(incarnation, process);
@@ -102,12 +103,12 @@ export class ProcessTable<P extends TableProcess> {
     return process;
   }
 
-  /** From now on new starts are refused with this error. */
+  /** Refuses new starts with this error from now on. */
   refuseStarts(error: ExecwireError): void {
     this.#refusal = error;
   }
 
-  /** The state of a process has changed. */
+  /** Must be called after each state change; `info` has the new state. */
   changed(process: P, info: ProcessInfo): void {
     const { state, processId, incarnation } = info;
     if (state === "closed" || state === "removed") this.#live.delete(process);
@@ -119,20 +120,21 @@ export class ProcessTable<P extends TableProcess> {
     this.#changes.next(info);
   }
 
-  /** Removes the closed processes, and ends `changes$`: with an error where the rest of the changes will not be known. */
+  /** Removes the closed processes and completes `changes$`. With an error, only fails `changes$`: later changes are unknown. */
   end(error?: ExecwireError): void {
     if (error) return this.#changes.error(error);
     this.#retention.clear();
     this.#changes.complete();
   }
 
-  #admit(processId: string, incarnation: string): void {
+  #checkNew(processId: string, incarnation: string): void {
     if (this.#refusal) throw this.#refusal;
     if (this.#rows.has(processId)) {
-      const message = `process ${processId} already exists; an id is free again once its process was removed`;
+      const message = `process ${processId} already exists; choose another id, or wait until that process is removed`;
       throw new ExecwireError("PROCESS_EXISTS", message);
     }
-    if (this.#incarnations.has(incarnation)) refuse(field(`${incarnation} belongs to another process`));
+    if (this.#incarnations.has(incarnation))
+      refuse(problem(`${incarnation} belongs to another process; use a new incarnation`));
     const [live, { liveProcesses }] = [this.#live.size, this.#limits];
     if (live < liveProcesses) return;
     const message = `${live} processes are running, the limit liveProcesses is ${liveProcesses}`;
@@ -140,6 +142,6 @@ export class ProcessTable<P extends TableProcess> {
   }
 }
 
-function field(message: string): { readonly field: string; readonly message: string } {
+function problem(message: string): { readonly field: string; readonly message: string } {
   return { field: "incarnation", message };
 }

@@ -1,14 +1,14 @@
-// What a start asks for, in few bytes: a start that is repeated gives the process of the first one, so it must ask for the same.
-// Not the spec itself, which holds values of the environment.
+// The digest of a start's spec: a repeated start returns the process of the first one, so it must have the same spec. The spec
+// itself is not kept, because it holds values of the environment.
 import { hash } from "node:crypto";
 import type { ProcessSpec } from "../../protocol/index.ts";
 
-/** Equal for specs that say the same, in whichever order. */
+/** A digest in base64 that is equal for equal specs; the order of their fields does not matter. */
 export function startDigest(spec: ProcessSpec): string {
   return hash("sha256", JSON.stringify(inOrder(spec)), "base64");
 }
 
-/** Objects as lists of their entries, sorted by name; a replacer for JSON.stringify would take longer than all the rest. */
+/** Turns objects into sorted lists of their entries. A replacer for JSON.stringify would take longer than all the rest. */
 function inOrder(value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   const fields = value as Readonly<Record<string, unknown>>;

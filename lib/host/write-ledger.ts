@@ -1,8 +1,8 @@
-// Remembers which writes were accepted, so that a client that lost the answer can ask again without typing twice.
+// Remembers accepted writes, so that a client that lost the reply can repeat a write without writing twice.
 import { createHash } from "node:crypto";
 import { ExecwireError } from "../errors.ts";
 
-/** Accepted write ids with a digest of their bytes; the oldest are forgotten beyond the capacity. */
+/** Ids of accepted writes with a digest of their bytes. Above the capacity the oldest are forgotten. */
 export class WriteLedger {
   readonly #capacity: number;
   // A Map iterates in the order of insertion: the first key is the oldest.
@@ -12,17 +12,17 @@ export class WriteLedger {
     this.#capacity = capacity;
   }
 
-  /** Whether this id was accepted before, with whatever bytes. */
+  /** Whether a write with this id was accepted, with any bytes. */
   has(writeId: string): boolean {
     return this.#digests.has(writeId);
   }
 
-  /** Whether this write was accepted before. Throws WRITE_ID_CONFLICT when it was, with other bytes. */
+  /** Whether this write was accepted. Throws WRITE_ID_CONFLICT when the id was accepted with other bytes. */
   knows(writeId: string, chunk: Uint8Array): boolean {
     const known = this.#digests.get(writeId);
     if (known === undefined) return false;
     if (known === digest(chunk)) return true;
-    const message = `write id ${writeId} was used before with other bytes; those were delivered, these are not`;
+    const message = `write id ${writeId} was used before with other bytes; these bytes are not written, send them with a new id`;
     throw new ExecwireError("WRITE_ID_CONFLICT", message, { data: { writeId } });
   }
 

@@ -1,10 +1,10 @@
-// Ends a process with all that it started, as far as its backend reaches.
+// Ends a process with all its descendants, as far as its backend can.
 import type { Observable } from "rxjs";
 import { present } from "../../protocol/index.ts";
 import { ExecwireError } from "../errors.ts";
 import type { ProcessPort } from "./port.ts";
 
-/** Terminates the tree. A dialect without trees and graces kills the group of the process: there that is all there is. */
+/** Terminates the tree. The Codex dialect knows no tree and no grace: there it kills the process group. */
 export async function terminateTree(process: Pick<ProcessPort, "terminate">, graceMs?: number): Promise<void> {
   try {
     await process.terminate(present({ scope: "tree" as const, graceMs }));
@@ -14,7 +14,10 @@ export async function terminateTree(process: Pick<ProcessPort, "terminate">, gra
   }
 }
 
-/** Terminates the tree and resolves when the process is closed, or contact with it is lost. Rejects when it is refused. */
+/**
+ * Terminates the tree. Resolves when the process has closed, or when its log has failed: its start was cancelled, or the
+ * connection is lost for good. Rejects as `terminate` does.
+ */
 export async function endTree(
   process: Pick<ProcessPort, "terminate"> & { readonly closed$: Observable<unknown> },
   graceMs?: number,

@@ -1,5 +1,5 @@
-// The commands one may give to a process, near or far. Everything that changes a process is here; everything that it
-// printed or became is in its log. A port trusts its arguments: `Process` and the wire have checked them.
+// The commands of a process, local or remote. Commands go through the port; output and state come from the log. A port trusts
+// its arguments: `Process` and the server have checked them.
 import type {
   Activity,
   KillScope,
@@ -13,11 +13,11 @@ import type {
 
 /** How to write to stdin. */
 export interface WriteOptions {
-  /** Idempotency key: a second write with the same id and bytes is acknowledged and not delivered again. Not empty. */
+  /** Idempotency key, not empty: a second write with the same id and bytes is acknowledged and not delivered again. */
   readonly writeId?: string;
 }
 
-/** Whom to signal. */
+/** Which processes to signal. */
 export interface SignalOptions {
   /** Default: the process group. */
   readonly scope?: KillScope;
@@ -31,9 +31,9 @@ export interface TerminateOptions {
   readonly scope?: KillScope;
 }
 
-/** Arguments of a read, as a call takes them. */
+/** Options of a read, with an abort signal. */
 export interface ReadCallOptions extends ReadOptions {
-  /** Ends the wait: the read then rejects with the signal's reason. */
+  /** Aborts the read, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
 }
 
@@ -42,30 +42,30 @@ export interface ProcessPort {
   /** Long-poll read; see `ReadOptions`. Rejects with PROCESS_UNKNOWN or PROCESS_STARTING. */
   read(options?: ReadCallOptions): Promise<ReadResult>;
   /**
-   * Queues bytes for stdin. `accepted` is said once they are in the queue, which waits for room while it is full; writes
+   * Queues bytes for stdin and resolves with `accepted` when they are in the queue; a full queue makes the write wait. Writes
    * keep their order. Rejects with INVALID_PARAMS (empty id), WRITE_ID_CONFLICT, or LIMIT_EXCEEDED with nothing delivered: too
-   * much is waiting, or a terminal in canonical mode would drop part of a line (`ttyLine`: over 4,095 bytes, counted from the last
-   * line end, judged when the write's turn has come; not where the modes of the terminal cannot be read). Never with EPIPE.
+   * many bytes are waiting, or a terminal in canonical mode would drop part of a line (`ttyLine`: over 4,095 bytes since the last
+   * line end, checked when the write is next in the queue, and only where the terminal's modes can be read). Never with EPIPE.
    */
   write(chunk: Uint8Array, options?: WriteOptions): Promise<WriteStatus>;
-  /** Ends stdin after what was queued: EOF on a pipe, the terminal's end-of-file character on a tty. Idempotent. */
+  /** Ends stdin after the queued writes: EOF on a pipe, the terminal's end-of-file character on a tty. Idempotent. */
   closeStdin(): Promise<WriteStatus>;
-  /** Delivers a signal. Unknown, starting or exited: succeeds and does nothing. */
+  /** Delivers a signal. Succeeds without effect when the process is unknown, starting or exited. */
   signal(signal: SignalName, options?: SignalOptions): Promise<void>;
-  /** Sets the size of the terminal. Rejects with UNSUPPORTED without a tty; after the exit it does nothing. */
+  /** Sets the size of the terminal. Rejects with UNSUPPORTED without a tty; has no effect after the exit. */
   resize(size: TerminalSize): Promise<void>;
   /**
-   * Asks the process to end and makes sure of it: SIGTERM, the grace, SIGKILL. `running` tells whether there was something
-   * to end; the end itself is told by `exit$`. A starting process is cancelled: its `start` rejects with START_CANCELLED.
-   * After the exit, an explicit `scope` still reaches what the process left behind.
+   * Ends the process: SIGTERM, then SIGKILL after the grace. Does not wait for the exit, which `exit$` reports; `running` is
+   * whether there was anything to end. A starting process is cancelled: its `start` rejects with START_CANCELLED. After the
+   * exit, an explicit `scope` still reaches the processes that were left behind.
    */
   terminate(options?: TerminateOptions): Promise<{ readonly running: boolean }>;
   /**
-   * Who still has the process's streams open, sorted by pid: also after the exit, where they are why it is not closed. Empty once
-   * it is closed. Leaves out our own program, and whom we may not look into. Rejects with UNSUPPORTED where the system does not
-   * tell (no /proc, a provider without real pipes), with PROCESS_UNKNOWN or PROCESS_STARTING.
+   * Lists the processes that have this process's streams open, sorted by pid: after the exit, they keep it from closing. Empty
+   * when it is closed. Without the supervisor's own process and those that it may not inspect. Rejects with UNSUPPORTED where the
+   * system cannot report it (no /proc, a provider without real pipes), with PROCESS_UNKNOWN or PROCESS_STARTING.
    */
   holders(): Promise<readonly PipeHolder[]>;
-  /** What the process does at this moment, or waits for. Rejects as `holders` does. */
+  /** What the process currently does or waits for. Rejects as `holders` does. */
   activity(): Promise<Activity>;
 }

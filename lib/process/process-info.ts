@@ -1,5 +1,5 @@
-// What the description of a process may hold, and what it costs: it is kept for each process, listed together with all others,
-// and sent to every viewer at every change.
+// Bounds and costs of a process's info, which is kept for each process, listed together with all others, and sent to every
+// viewer at every state change.
 import {
   type ArgvOmitted,
   type Limits,
@@ -10,36 +10,36 @@ import {
 } from "../../protocol/index.ts";
 import { ExecwireError } from "../errors.ts";
 
-/** Bounds of a description. */
+/** Bounds of an info. */
 export type InfoLimits = Pick<Limits, "labels" | "labelBytes" | "pathBytes" | "infoArgvBytes">;
 
-/** Names of the fields, numbers, flags and the state, encoded; rounded up. */
+/** Encoded field names, numbers, flags and state, in bytes; rounded up. */
 const FIXED_BYTES = 300;
-/** What stands before a text on the wire, at most. */
+/** Longest header of a string in msgpack. */
 const TEXT_HEAD_BYTES = 5;
-/** What a text costs in memory beside its characters, which have two bytes when one of them is not Latin-1. */
+/** Memory of a string without its characters, which take two bytes each unless all of them are Latin-1. */
 const TEXT_OVERHEAD_BYTES = 32;
 
-/** Throws LIMIT_EXCEEDED for a spec whose process could not be described within the bounds. Nothing was started yet. */
+/** Throws LIMIT_EXCEEDED for a spec with too many or too large labels, or too long a working directory. */
 export function checkDescribable({ labels = {}, cwd = "" }: ProcessSpec, limits: InfoLimits): void {
   const entries = Object.entries(labels);
   if (entries.length > limits.labels)
-    throw exceeded("labels", `${entries.length} labels; at most ${limits.labels} are kept`);
+    throw exceeded("labels", `the process has ${entries.length} labels, the limit labels is ${limits.labels}`);
   let bytes = 0;
   for (const [name, value] of entries) bytes += utf8Bytes(name) + utf8Bytes(value);
   if (bytes > limits.labelBytes) {
     throw exceeded(
       "labelBytes",
-      `labels of ${bytes} bytes; names and values have at most ${limits.labelBytes} together`,
+      `names and values of the labels have ${bytes} bytes, the limit labelBytes is ${limits.labelBytes}`,
     );
   }
   const pathBytes = utf8Bytes(cwd);
   if (pathBytes > limits.pathBytes) {
-    throw exceeded("pathBytes", `cwd has ${pathBytes} bytes, a path has at most ${limits.pathBytes}`);
+    throw exceeded("pathBytes", `cwd has ${pathBytes} bytes, the limit pathBytes is ${limits.pathBytes}`);
   }
 }
 
-/** A process as its start describes it: what changes later is added to this. */
+/** The part of the info that is known at the start and never changes. */
 export function describeStart(
   { argv, tty, pipeStdin, labels }: ProcessSpec,
   names: Pick<ProcessInfo, "processId" | "incarnation">,
@@ -56,14 +56,14 @@ export function describeStart(
   };
 }
 
-/** The arguments as a description shows them: the first that fit, and what is left out. */
+/** The first arguments that fit into `maxBytes`, and the number and bytes of the omitted ones. */
 export function describeArgv(argv: readonly string[], maxBytes: number): Pick<ProcessInfo, "argv" | "argvOmitted"> {
   const shown: string[] = [];
   let rest = maxBytes;
   let cut = 0;
   for (const argument of argv) {
     const part = utf8Prefix(argument, Math.max(0, rest - TEXT_HEAD_BYTES));
-    // Of an argument that does not fit at all nothing is shown, but of the program at least its place.
+    // An argument of which no byte fits is omitted; the program, the first one, stays as an empty string.
     if (part === "" && argument !== "" && shown.length > 0) break;
     shown.push(part);
     rest -= textBytes(part);
@@ -78,7 +78,7 @@ export function describeArgv(argv: readonly string[], maxBytes: number): Pick<Pr
   return { argv: Object.freeze(shown), argvOmitted };
 }
 
-/** Bytes of a description on the wire, at most. */
+/** Upper bound of the bytes of an info on the wire. */
 export function infoBytes({ processId, incarnation, cwd, signal, sandbox, argv, labels }: ProcessInfo): number {
   let bytes = FIXED_BYTES + textBytes(processId) + textBytes(incarnation) + textBytes(cwd) + textBytes(sandbox);
   if (signal !== null) bytes += textBytes(signal);
@@ -91,18 +91,18 @@ function textBytes(text: string): number {
   return utf8Bytes(text) + TEXT_HEAD_BYTES;
 }
 
-/** Bytes of memory that the texts of a description take. */
+/** Bytes of memory of the strings of an info. */
 export function infoCost({ processId, incarnation, cwd, argv, labels }: ProcessInfo): number {
   const texts = [processId, incarnation, cwd, ...argv, ...Object.entries(labels).flat()];
   return texts.reduce((sum, text) => sum + text.length * 2 + TEXT_OVERHEAD_BYTES, 0);
 }
 
-/** The description within so many bytes on the wire: with fewer arguments, or without labels where that is not enough. It says so. */
+/** Fits the info into `maxBytes` on the wire: omits arguments, and labels if that is not enough. The info counts them. */
 export function fitInfo(info: ProcessInfo, maxBytes: number, bytes: number = infoBytes(info)): ProcessInfo {
   if (bytes <= maxBytes) return info;
   const argvBytes = info.argv.reduce((sum, argument) => sum + textBytes(argument), 0);
   const room = maxBytes - (bytes - argvBytes);
-  // The program at least has its place.
+  // At least the program stays, as an empty string.
   if (room >= TEXT_HEAD_BYTES) return withFewerArguments(info, room);
   const labelsOmitted = (info.labelsOmitted ?? 0) + Object.keys(info.labels).length;
   const bare = { ...info, labels: {}, ...(labelsOmitted > 0 && { labelsOmitted }) };

@@ -1,5 +1,5 @@
-// THE process, as everyone sees it: a log to read and a port to command. Local and remote are this same class; they
-// differ only in who writes the log and where the port leads.
+// A process: a log to read and a port for commands. Local and remote processes are this same class; they differ only in the
+// writer of the log and the target of the port.
 import type { Observable } from "rxjs";
 import { filter } from "rxjs";
 import {
@@ -32,45 +32,48 @@ import { observe } from "../log/observe.ts";
 import { endTree } from "./end-tree.ts";
 import type { ProcessPort, ReadCallOptions, SignalOptions, TerminateOptions, WriteOptions } from "./port.ts";
 
-/** Where to begin reading. */
+/** Where reading starts. */
 export interface EventsOptions {
-  /** Deliver what follows this seq. Default 0: everything retained. */
+  /** Deliver the events after this seq. Default 0: everything retained. */
   readonly afterSeq?: Seq;
 }
 
-/** How to pull. */
+/** Options of iteration. */
 export interface IterateOptions extends EventsOptions {
-  /** What happens when the consumer falls behind: `gap` tells it what it lost; `lossless` holds the child back. */
+  /**
+   * When the consumer falls behind: `gap` reports the lost range; `lossless` makes the child wait. Default: `lossless` for the
+   * caller of `start`, `gap` for the caller of `attach`.
+   */
   readonly delivery?: DeliveryMode;
 }
 
-/** What the host of a process takes, beside what is wrong on every host. */
+/** Argument checks that depend on the host of the process. */
 export interface HostBounds {
   readonly limits: Pick<Limits, "readWaitMs" | "writeIdChars">;
   readonly isSignal: (name: string) => boolean;
 }
 
-/** What a process is made of. */
+/** The parts of a process. */
 export interface ProcessParts {
-  /** The state of the moment, asked anew each time. */
+  /** Returns the current info. */
   readonly info: () => ProcessInfo;
   readonly log: LogView;
   readonly port: ProcessPort;
-  /** Absent for a process of another machine, whose host checks what is left to it. */
+  /** Absent for a remote process: its host makes these checks. */
   readonly bounds?: HostBounds;
-  /** For whoever iterates without saying: `lossless` for who started the process, `gap` for viewers. */
+  /** Default of `iterate`. */
   readonly delivery: DeliveryMode;
-  /** Told what a subscriber throws. Default: the console. */
+  /** Called with errors that a subscriber throws. Default: the console. */
   readonly onSubscriberError?: ReportError;
 }
 
-/** A supervised process. Arguments are checked here, for every backend alike: a refused call reaches no port. */
+/** A supervised process. Checks the arguments of every call, for all backends; a refused call does not reach the port. */
 export class Process {
   readonly id: string;
-  /** One life of the id; a uuid. */
+  /** A uuid: a later process with the same id has another incarnation. */
   readonly incarnation: string;
   readonly #parts: ProcessParts;
-  // Made when they are asked for: a server keeps many processes of which it only passes the log on.
+  // Created on first use: a server forwards the logs of many processes and never uses these.
   #output$: Observable<OutputEvent | GapNotice> | undefined;
   #exit$: Observable<ExitedEvent> | undefined;
   #closed$: Observable<ClosedEvent> | undefined;
@@ -82,46 +85,46 @@ export class Process {
     this.#parts = parts;
   }
 
-  /** All output, with a gap wherever output was lost. Replays what is retained; completes after `closed`. */
+  /** All output, with a gap for each lost range. Replays what is retained; completes after `closed`. */
   get output$(): Observable<OutputEvent | GapNotice> {
     this.#output$ ??= this.events().pipe(filter((event) => event.type === "output" || event.type === "gap"));
     return this.#output$;
   }
 
-  /** The exit, now or later; then completes. Output may still follow it. */
+  /** Emits the exit as soon as it is known, then completes. Output may still follow the exit. */
   get exit$(): Observable<ExitedEvent> {
     const { log, onSubscriberError } = this.#parts;
     this.#exit$ ??= awaitEvent(log, (view) => view.exited, onSubscriberError);
     return this.#exit$;
   }
 
-  /** The end, now or later; then completes. */
+  /** Emits `closed` as soon as it is known, then completes. */
   get closed$(): Observable<ClosedEvent> {
     const { log, onSubscriberError } = this.#parts;
     this.#closed$ ??= awaitEvent(log, closedEvent, onSubscriberError);
     return this.#closed$;
   }
 
-  /** The log itself, for hosts that pass it on. */
+  /** The log itself, for servers that forward it. */
   get log(): LogView {
     return this.#parts.log;
   }
 
-  /** The state of the moment. */
+  /** The current info. */
   get info(): ProcessInfo {
     return this.#parts.info();
   }
 
   /**
-   * Replays what is retained after `afterSeq`, then follows live; completes after `closed`. A lost range is delivered as
-   * a gap. Fails with START_CANCELLED, SPAWN_FAILED or a lost connection, where no end will ever be known.
+   * Replays the events retained after `afterSeq`, then follows live; completes after `closed`. A lost range is delivered as
+   * a gap. Fails with START_CANCELLED, SPAWN_FAILED or CONNECTION_LOST when the end will never be known.
    */
   events(options: EventsOptions = {}): Observable<Delivery> {
     checkPosition(options);
     return observe(this.#parts.log, options.afterSeq, this.#parts.onSubscriberError);
   }
 
-  /** The same, pulled: the log waits for the consumer, and with `lossless` the child does too. */
+  /** The events as an async iterator. With `lossless` delivery, a slow consumer makes the child wait. */
   iterate(options: IterateOptions = {}): DeliveryIterator {
     checkPosition(options);
     refuse(optional(options.delivery, (mode) => checkOneOf("delivery", mode, ["gap", "lossless"])));
@@ -140,7 +143,7 @@ export class Process {
   async write(chunk: Uint8Array | string, options: WriteOptions = {}) {
     const bytes = typeof chunk === "string" ? new TextEncoder().encode(chunk) : chunk;
     refuse(checkWrite({ chunk: bytes, writeId: options.writeId }, this.#parts.bounds?.limits.writeIdChars));
-    // A copy: the caller may use its buffer again while the bytes still wait here.
+    // A copy: the caller may reuse its buffer while these bytes are still queued.
     return this.#parts.port.write(bytes === chunk ? Uint8Array.from(bytes) : bytes, options);
   }
 
@@ -173,7 +176,7 @@ export class Process {
     return this.#parts.port.activity();
   }
 
-  /** Terminates the process with its whole tree and resolves when it is closed. */
+  /** Terminates the process with its whole tree and resolves when it has closed. */
   [Symbol.asyncDispose](): Promise<void> {
     return endTree(this);
   }

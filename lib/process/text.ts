@@ -1,40 +1,40 @@
-// Output as text. One streaming decoder per stream, so that a character split over two chunks, or over a stdout and a
-// stderr chunk that came between, decodes as one.
+// Output as text. Each stream has its own streaming decoder, so that a character split over two chunks decodes correctly, also
+// with a chunk of another stream between them.
 import { concat, concatMap, defer, from, type Observable } from "rxjs";
 import type { GapNotice, OutputEvent, StreamName } from "../../protocol/index.ts";
 import { ExecwireError } from "../errors.ts";
 import { guardLike } from "../log/guarded-observable.ts";
 import type { Process } from "./process.ts";
 
-/** Which output, decoded how, and what stands for a loss. */
+/** Which output to decode, and how to treat lost output. */
 export interface TextOptions {
   /** Only this stream. Default: all, in the order of their seqs. */
   readonly stream?: StreamName;
-  /** A label that `TextDecoder` knows. Default utf-8; what does not decode becomes U+FFFD. */
+  /** A label of `TextDecoder`. Default utf-8; invalid bytes become U+FFFD. */
   readonly encoding?: string;
-  /** At lost output: `error` (default) fails with OUTPUT_LOST; a function gives the text to put in its place. */
+  /** For lost output: `error` (default) fails with OUTPUT_LOST; a function returns the text to put in its place. */
   readonly onGap?: "error" | ((gap: GapNotice) => string);
 }
 
-/** How to cut lines. */
+/** How to split lines. */
 export interface LinesOptions extends TextOptions {
-  /** Longer lines are cut into pieces of this many characters, so that a flood without newline stays bounded. Default 1 Mi. */
+  /** Longer lines are split into pieces of this many UTF-16 units, which bounds output without newlines. Default 1 Mi. */
   readonly maxLength?: number;
 }
 
-/** One line of output, without its line end. */
+/** One line of output, without its line ending. */
 export interface Line {
   readonly stream: StreamName;
   readonly text: string;
 }
 
-/** The output as pieces of text, as they come; replays what is retained. Concatenated they are the whole. */
+/** The output as text, piece by piece as it arrives; replays what is retained. The pieces concatenate to the whole text. */
 export function text(process: Process, options: TextOptions = {}): Observable<string> {
   const texts = pieces(process, options).pipe(concatMap((piece) => (piece.text === "" ? [] : [piece.text])));
   return guardLike(process.output$, texts);
 }
 
-/** The output line by line. A line ends with \n or \r\n; a last line without an end is delivered at the end. */
+/** The output line by line. A line ends with \n or \r\n; an unterminated last line is delivered at the end. */
 export function lines(process: Process, options: LinesOptions = {}): Observable<Line> {
   const maxLength = options.maxLength ?? 1024 * 1024;
   const cutLines = defer(() => {
@@ -55,7 +55,7 @@ export function lines(process: Process, options: LinesOptions = {}): Observable<
   return guardLike(process.output$, cutLines);
 }
 
-/** A line whose end has not come. Its pieces are joined once, so output without newlines costs no more than other output. */
+/** An unterminated line. Its pieces are joined only once, so output without newlines costs no more than other output. */
 class OpenLine {
   readonly #maxLength: number;
   #parts: string[] = [];
@@ -65,7 +65,7 @@ class OpenLine {
     this.#maxLength = maxLength;
   }
 
-  /** Takes the next piece of the stream and returns the lines that it completes. */
+  /** Adds the next piece of the stream and returns the lines that it completes. */
   add(piece: string): string[] {
     const [first = "", ...others] = piece.split("\n");
     this.#push(first);
@@ -78,13 +78,13 @@ class OpenLine {
     if (this.#length < this.#maxLength) return lines;
     const chopped = chop(this.#take(), this.#maxLength);
     const rest = chopped.pop() ?? "";
-    // A full piece is a line of its own; what is shorter waits for more.
+    // A rest of full length is a line of its own; a shorter one waits for more text.
     if (rest.length === this.#maxLength) chopped.push(rest);
     else this.#push(rest);
     return [...lines, ...chopped];
   }
 
-  /** The line without an end, if there is one. */
+  /** Returns the unterminated line, if there is one. */
   end(): string[] {
     return this.#length > 0 ? [this.#take()] : [];
   }
@@ -105,14 +105,14 @@ class OpenLine {
 /** Node declares TextDecoder as a value only. */
 type Decoder = InstanceType<typeof TextDecoder>;
 
-/** Decoded chunks with their stream, and the decoders' remainders at the end. */
+/** Decoded chunks with their streams; at the end, the text of incomplete characters. */
 function pieces(process: Process, { stream, encoding, onGap = "error" }: TextOptions): Observable<Line> {
   return defer(() => {
     const decoders = new Map<StreamName, Decoder>();
     const decode = (event: OutputEvent | GapNotice): Line[] => {
       if (event.type === "gap") {
         if (onGap === "error") throw lostOutput(process.id, event);
-        // Half a character before the gap must not be completed by what follows it.
+        // An incomplete character before the gap must not be completed by bytes after it.
         const cut = flush(decoders);
         decoders.clear();
         return [...cut, { stream: stream ?? "stdout", text: onGap(event) }];
@@ -147,7 +147,7 @@ function lostOutput(processId: string, gap: GapNotice): ExecwireError {
   const what = `events ${gap.firstSeq} to ${gap.lastSeq} of process ${processId} are no longer retained`;
   return new ExecwireError(
     "OUTPUT_LOST",
-    `${what}; say what to do with \`onGap\`, or read from the start with \`lossless\``,
+    `${what}; pass \`onGap\` to put a text in their place, or iterate from the start with \`lossless\` delivery`,
     {
       data: { firstSeq: gap.firstSeq, lastSeq: gap.lastSeq },
     },
