@@ -27,7 +27,7 @@ export const limits = {
   eventOverheadBytes: 320,
   /** Output of all processes of a supervisor, payload and overhead. Above it a log evicts as much as it adds. */
   memoryBudgetBytes: 512 * 1024 * 1024,
-  /** Later chunks of a burst wait this long to be merged; the first never waits. One timer tick: nothing notices it. */
+  /** Later chunks of a burst wait this long to be merged; the first never waits. One timer tick: no person notices it. */
   mergeWindowMs: 1,
   /** The same while the log has no follower. At most ten events a second: a later reader gets few and large ones. */
   unfollowedMergeWindowMs: 100,
@@ -35,7 +35,7 @@ export const limits = {
   mergeBelowBytes: 16 * 1024,
   /** Bytes of stdin accepted and not yet written to the child. A larger single write is accepted when the queue is empty. */
   stdinQueueBytes: 1024 * 1024,
-  /** Bytes of writes that wait for room in the queue; above it a write is refused, as a caller need not wait for any. */
+  /** Bytes of writes that wait for room in the queue; above it a write is refused, since callers may never await. */
   stdinParkedBytes: 16 * 1024 * 1024,
   /** Write ids remembered per process, so that a repeated write is acknowledged and not written twice. */
   writeIds: 4096,

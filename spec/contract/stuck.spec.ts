@@ -22,7 +22,7 @@ const activityOf = (process: Process, state: ActivityState, command: string) =>
     (activity) => activity.state === state && activity.command === command,
   );
 
-/** The holders of its streams, when there are `count` and each has reached its exec of sleep: during exec it has no command line. */
+/** The holders of its streams, when there are `count` and each has become sleep: during exec it has no command line. */
 const holdersOf = (process: Process, count: number) =>
   settled(
     () => process.holders(),

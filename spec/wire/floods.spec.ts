@@ -97,7 +97,7 @@ describe("a server that is flooded", () => {
     );
   }
 
-  /** A viewer that requests 64 KiB so many times and reads nothing. Resolves when the server has stopped handling its requests. */
+  /** A viewer that requests 64 KiB many times and reads nothing. Resolves when the server has stopped handling its requests. */
   async function unreadViewer(requests: number) {
     const process = await host.supervisor.start({ argv: sh("head -c 65536 /dev/zero; read -r end"), pipeStdin: true });
     await printed(process, "\0".repeat(65_536));
@@ -192,7 +192,7 @@ describe("a server that is flooded", () => {
     );
   });
 
-  it("registers at most ten listeners on an AbortSignal, so that Node does not warn of a leak, with any number of waiting reads", async () => {
+  it("registers at most ten listeners on an AbortSignal for any number of reads, so that Node warns of no leak", async () => {
     await open();
     const process = await host.supervisor.start({ argv: ["/bin/cat"], pipeStdin: true });
     const counts = new Map<unknown, number>();
