@@ -1,20 +1,20 @@
-// Ends a process with all that it started, as far as its backend reaches.
+// Ends a process with everything it started, as far as its backend can.
 import type { Clock } from "../clock.ts";
 import { ExecwireError } from "../errors.ts";
 import type { Process } from "../process/process.ts";
 
-/** How to end it. */
+/** How to end a process. */
 export interface EndOptions {
   /** Milliseconds from SIGTERM to SIGKILL. Default: the backend's. */
   readonly graceMs: number | undefined;
-  /** How long to wait for its end. */
+  /** Milliseconds to wait for its end. */
   readonly waitMs: number;
   readonly clock: Clock;
 }
 
 /**
- * Terminates the tree and resolves when the process is closed, contact with it is lost, it is refused, or the wait is over. Never
- * rejects: what cannot be ended is seen by its state.
+ * Terminates the tree. Resolves when the process is closed, contact with it is lost, the request is refused, or the wait is over.
+ * Never rejects: the state of the process shows whether it ended.
  */
 export async function endTree(process: Process, { graceMs, waitMs, clock }: EndOptions): Promise<void> {
   const ended = new Promise<void>((resolve) => {
@@ -32,7 +32,7 @@ export async function endTree(process: Process, { graceMs, waitMs, clock }: EndO
   cancel();
 }
 
-/** A dialect without trees and graces ends what it calls a process: there SIGKILL to the group is all there is. */
+/** A backend without tree scope and grace ends a process in its own way: a Codex exec-server sends SIGKILL to the group. */
 async function terminate(process: Process, graceMs: number | undefined): Promise<void> {
   try {
     await process.terminate({ scope: "tree", ...(graceMs !== undefined && { graceMs }) });

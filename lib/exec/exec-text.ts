@@ -1,7 +1,7 @@
-// An answer's output as one text, for who cannot show two.
+// The output of an answer as one text.
 import type { ExecResult } from "./session-types.ts";
 
-/** Head and tail with a line between them that says what is left out. */
+/** Head and tail, with a line between them that counts the omitted bytes. */
 export function execText({ head, tail, omittedBytes, omittedAtLeast }: ExecResult): string {
   if (omittedBytes === 0 && !omittedAtLeast) return head;
   const count = omittedAtLeast ? `at least ${omittedBytes}` : `${omittedBytes}`;

@@ -1,5 +1,5 @@
-// Numbers of signals, for exit codes as shells say them. Those of Linux, whatever the caller's own system is: the process may be
-// on another machine, and a browser or Windows knows none at all.
+// Numbers of signals, for exit codes as in a shell. Always those of Linux: the process may be on another machine, and browsers
+// and Windows have no signal numbers.
 
 const NAMES =
   "HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM STKFLT CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO PWR SYS".split(
@@ -7,7 +7,7 @@ const NAMES =
   );
 const FIRST_REALTIME = 32;
 
-/** The number of a signal, real-time ones as `SIGRTn` included; undefined for a name that Linux does not know. */
+/** The number of a signal, also of a real-time signal as `SIGRTn`; undefined for a name that Linux does not know. */
 export function signalNumber(name: string): number | undefined {
   const realtime = /^SIGRT(\d{1,2})$/.exec(name);
   if (realtime) return FIRST_REALTIME + Number(realtime[1]);
