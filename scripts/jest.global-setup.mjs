@@ -11,8 +11,9 @@ export default function buildIfStale() {
   const newestSource = Math.max(...["lib", "protocol"].map((folder) => newest(join(root, folder))));
   if (existsSync(cli) && statSync(cli).mtimeMs >= newestSource) return;
   spawnSync(process.execPath, [join(root, "scripts/build.mjs")], { stdio: "inherit" });
-  // A type error is for `npm run types` to judge; what was emitted is the code as it is now.
-  if (!existsSync(cli)) throw new Error("the build emitted nothing; the specs of the command line need dist");
+  // Type errors are ignored here, `npm run types` reports them: the emitted code is current.
+  if (!existsSync(cli))
+    throw new Error("the build emitted no dist, which the specs of the command line need; run npm run build");
 }
 
 function newest(folder) {
