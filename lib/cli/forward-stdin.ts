@@ -26,7 +26,7 @@ export function forwardStdin(child: Process, { passEnd, onDetach, onInterrupt }:
   const keys = onDetach && new DetachKeys();
   let pendingBytes = 0;
   let stopped = false;
-  let last: Promise<unknown> = Promise.resolve();
+  let lastWrite: Promise<unknown> = Promise.resolve();
   const pass = async (chunk: Uint8Array) => {
     if ((await child.write(chunk).catch(reportIfTooLong)) !== "accepted") return stop();
     pendingBytes -= chunk.length;
@@ -37,12 +37,12 @@ export function forwardStdin(child: Process, { passEnd, onDetach, onInterrupt }:
     pendingBytes += chunk.length;
     if (pendingBytes > MAX_PENDING_BYTES) stdin.pause();
     // The end of the process's log reports why a write failed.
-    if (chunk.length > 0) last = pass(chunk).catch(() => stop());
+    if (chunk.length > 0) lastWrite = pass(chunk).catch(() => stop());
     if (found) onDetach?.();
     if (onInterrupt) for (const byte of data) if (byte === CTRL_C) onInterrupt();
   };
   const onEnd = () => {
-    if (passEnd) void last.then(() => child.closeStdin()).catch(() => undefined);
+    if (passEnd) void lastWrite.then(() => child.closeStdin()).catch(() => undefined);
   };
   const stop = () => {
     stopped = true;

@@ -28,7 +28,7 @@ export async function runCaptured(
   spec: ProcessSpec,
   { json, stdin, link }: RunCapturedOptions,
 ): Promise<number> {
-  // The timeout option is in the spec instead: there it has the grace of the host that runs the command.
+  // `--timeout` is in the spec instead, where it has the grace of the host that runs the command.
   const run = startRun(backend, spec, { timeoutMs: null, leftBehind: "terminate", ...(!json && { capBytes: 0 }) });
   const cleanups: (() => void)[] = [];
   let child: Process | undefined;

@@ -35,9 +35,9 @@ export function loadCredentials({ listen, auth, tokenFile }: CredentialsOptions)
     const token = readOrMakeTokenFile(tokenFile);
     return { auth: { kind: "token", token }, tokenFile, warnings, remove: () => undefined };
   }
-  const own = join(makeRuntimeDirectory(), `token-${process.pid}`);
-  const token = replaceTokenFile(own);
-  return { auth: { kind: "token", token }, tokenFile: own, warnings, remove: () => removeTokenFile(own) };
+  const path = join(makeRuntimeDirectory(), `token-${process.pid}`);
+  const token = replaceTokenFile(path);
+  return { auth: { kind: "token", token }, tokenFile: path, warnings, remove: () => removeTokenFile(path) };
 }
 
 const UNENCRYPTED =

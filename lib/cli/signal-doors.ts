@@ -14,7 +14,7 @@ const OPENS_INSPECTOR = /--inspect(-brk|-wait)?(?![\w-])/;
  * listener: a command that forwards them, or a Node option (`--heapsnapshot-signal`). Ignored and not fatal, since a signal meant
  * for another program must not end our processes.
  */
-export function closeSignalDoors(): void {
+export function ignoreStraySignals(): void {
   for (const signal of IGNORED_SIGNALS) {
     if (process.platform === "win32") continue;
     process.on(signal, () => {

@@ -8,7 +8,7 @@ import type { OnSupervisorDeath } from "../../spawn/guard.ts";
 import type { SpawnerName } from "../../spawn/load-spawner.ts";
 import { hasProc } from "../../spawn/proc.ts";
 import { isSet, ShutdownSignal } from "../end-request.ts";
-import { letHeapGrow } from "../heap-growth.ts";
+import { allowHeapGrowth } from "../heap-growth.ts";
 import { parseListen } from "../listen-address.ts";
 import { collect, milliseconds, parseSeconds, spawnerOption } from "../options.ts";
 import { write } from "../output.ts";
@@ -65,7 +65,7 @@ async function host(options: ServeCommandOptions): Promise<void> {
     ...milliseconds("sessionTtlMs", sessionTtl),
     ...milliseconds("closedRetentionMs", keepClosed),
   };
-  letHeapGrow();
+  allowHeapGrowth();
   const shutdown = new ShutdownSignal();
   if (options.exitOnStdinClose || isSet(process.env.CODEX_EXEC_SERVER_EXIT_ON_STDIN_CLOSE)) shutdown.watchStdin();
   const onError = (error: unknown) => say(error instanceof Error ? (error.stack ?? error.message) : String(error));
