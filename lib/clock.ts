@@ -1,17 +1,17 @@
-// Time as a parameter, so that specs move it instead of sleeping.
+// Time as a parameter, so that specs can advance it instead of sleeping.
 
-/** Ends a timer; harmless after it fired. */
+/** Cancels a timer; harmless after it has fired. */
 export type Cancel = () => void;
 
-/** What the supervisor knows of time. */
+/** A source of time and timers. */
 export interface Clock {
-  /** Milliseconds since the epoch, for people. */
+  /** Wall-clock time in milliseconds since the epoch, for display. */
   now(): number;
-  /** Runs once after `ms`, measured on a monotonic clock. A `background` timer does not keep the program alive. */
+  /** Calls `run` once after `ms` of monotonic time. A `background` timer does not keep the program alive. */
   after(ms: number, run: () => void, options?: { readonly background?: boolean }): Cancel;
 }
 
-/** The same clock, whose timers report what they throw: out of a timer it would end the program. */
+/** The same clock, with timers that report errors: an error thrown out of a timer would end the program. */
 export function guardedClock(clock: Clock, report: (error: unknown) => void): Clock {
   return {
     now: () => clock.now(),
@@ -28,7 +28,7 @@ export function guardedClock(clock: Clock, report: (error: unknown) => void): Cl
   };
 }
 
-/** The real time. */
+/** The system's time. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   after(ms, run, options) {

@@ -1,9 +1,10 @@
 // Connects to a server from Node: the one place that knows every way to reach one.
 import type { Meter } from "@opentelemetry/api";
-import { limits, SUBPROTOCOL } from "../protocol/index.ts";
+import { SUBPROTOCOL } from "../protocol/index.ts";
 import { connectOver } from "./client/connect.ts";
 import type { ClientOptions, RemoteBackend } from "./client/remote-backend.ts";
 import { refuse } from "./errors.ts";
+import { withDefaults } from "./limits.ts";
 import { clientMetrics, followLink } from "./telemetry/client-metrics.ts";
 import { openCommand } from "./transport/command.ts";
 import type { OpenTransport } from "./transport/transport.ts";
@@ -27,7 +28,7 @@ export async function connect(
   address: ServerAddress,
   { meter, ...options }: ConnectOptions = {},
 ): Promise<RemoteBackend> {
-  const backend = await connectOver(opener(address, { ...limits, ...options.limits }, options.token), options);
+  const backend = await connectOver(opener(address, withDefaults(options.limits), options.token), options);
   followLink(clientMetrics(meter), backend.link.state$);
   return backend;
 }

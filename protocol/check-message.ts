@@ -1,25 +1,23 @@
-// Checks a decoded message before anything acts on it: its shape here, the arguments of a method where they are used.
+// Checks a decoded message before anything acts on it. Its shape is checked here, the arguments of a method where they are
+// used.
 import { checkEvent, checkExit, checkGap, checkProcess, checkRead } from "./check-event.ts";
-import { MAX_WINDOW_BYTES, MIN_FRAME_BYTES, MIN_PING_MS } from "./limits.ts";
+import { checkFlag, checkInteger, checkOneOf, checkText, isRecord, optional, type Problem } from "./check-value.ts";
+import { MAX_TIMER_MS, MAX_WINDOW_BYTES, MIN_FRAME_BYTES, MIN_PING_MS } from "./limits.ts";
 import type { MethodName, Methods } from "./messages.ts";
 import {
-  checkFlag,
-  checkInteger,
-  checkOneOf,
+  checkGrace,
+  checkReadOptions,
+  checkSignal,
   checkSize,
-  checkSpec,
-  checkText,
-  checkWriteId,
-  isRecord,
-  optional,
-  type Problem,
+  checkStart,
+  checkTermination,
+  checkWrite,
 } from "./validate.ts";
 
 const MAX = Number.MAX_SAFE_INTEGER;
 const DELIVERIES = ["gap", "lossless"];
-const SCOPES = ["process", "group", "session", "tree"];
 
-/** The problem of what a client sent, if it is no message at all: its connection cannot go on. */
+/** The problem of a client's message, if it is malformed: its connection must be closed. */
 export function checkClientMessage(message: unknown): Problem | undefined {
   if (!isRecord(message)) return { field: "message", message: "must be a map" };
   switch (message.type) {
@@ -42,7 +40,7 @@ export function checkClientMessage(message: unknown): Problem | undefined {
   }
 }
 
-/** The problem of what a server sent. Its content is trusted, its shape is not: it may be another program. */
+/** The problem of a server's message. Its content is trusted, its shape is not: the server may be another program. */
 export function checkServerMessage(message: unknown): Problem | undefined {
   if (!isRecord(message)) return { field: "message", message: "must be a map" };
   switch (message.type) {
@@ -67,17 +65,17 @@ export function checkServerMessage(message: unknown): Problem | undefined {
     case "change":
       return checkProcess(message.process);
     default:
-      // A later version of the same major may send more; what is not known is not needed.
+      // A later version of the same major may send more types; an unknown one is not needed.
       return typeof message.type === "string" ? undefined : { field: "type", message: "must be a string" };
   }
 }
 
-/** The problem of the arguments of a known method. */
+/** The problem of the params of a known method. */
 export function checkParams(method: MethodName, params: Readonly<Record<string, unknown>>): Problem | undefined {
   return PARAMS[method](params);
 }
 
-/** The problem of what a method was answered with. What a later version adds is let through. */
+/** The problem of the result of a method. Fields that a later version adds are accepted. */
 export function checkResult(method: MethodName, result: Readonly<Record<string, unknown>>): Problem | undefined {
   return RESULTS[method](result);
 }
@@ -92,14 +90,10 @@ type Check = (params: Readonly<Record<string, unknown>>) => Problem | undefined;
 const none: Check = () => undefined;
 const address: Check = ({ processId, incarnation }) =>
   checkText("processId", processId) ?? checkText("incarnation", incarnation);
-const graceMs: Check = (params) => optional(params.graceMs, (ms) => checkInteger("graceMs", ms, 0, 2 ** 31 - 1));
-const scope: Check = (params) => optional(params.scope, (word) => checkOneOf("scope", word, SCOPES));
 
 const PARAMS: { readonly [M in keyof Methods]: Check } = {
   "process/start": ({ spec, incarnation, subscribe }) =>
-    checkSpec(spec) ??
-    checkText("incarnation", incarnation, 64) ??
-    optional(subscribe, (mode) => checkOneOf("subscribe", mode, DELIVERIES)),
+    checkStart(spec, incarnation) ?? optional(subscribe, (mode) => checkOneOf("subscribe", mode, DELIVERIES)),
   "process/attach": ({ processId }) => checkText("processId", processId),
   "process/list": ({ limit, after }) =>
     optional(limit, (count) => checkInteger("limit", count, 1, MAX)) ??
@@ -110,23 +104,16 @@ const PARAMS: { readonly [M in keyof Methods]: Check } = {
     checkOneOf("delivery", params.delivery, DELIVERIES) ??
     optional(params.acked, (seq) => checkInteger("acked", seq, 0, MAX)),
   "process/unsubscribe": address,
-  "process/read": (params) =>
-    address(params) ??
-    optional(params.afterSeq, (seq) => checkInteger("afterSeq", seq, 0, MAX)) ??
-    optional(params.maxBytes, (bytes) => checkInteger("maxBytes", bytes, 0, MAX)) ??
-    optional(params.waitMs, (ms) => checkInteger("waitMs", ms, 0, MAX)),
-  "process/write": (params) =>
-    address(params) ??
-    optional(params.writeId, checkWriteId) ??
-    (params.chunk instanceof Uint8Array ? undefined : { field: "chunk", message: "must be bytes" }),
+  "process/read": (params) => address(params) ?? checkReadOptions(params),
+  "process/write": (params) => address(params) ?? checkWrite(params),
   "process/closeStdin": address,
-  "process/signal": (params) => address(params) ?? checkText("signal", params.signal, 32) ?? scope(params),
+  "process/signal": (params) => address(params) ?? checkSignal(params),
   "process/resize": (params) => address(params) ?? checkSize(params.size),
-  "process/terminate": (params) => address(params) ?? graceMs(params) ?? scope(params),
+  "process/terminate": (params) => address(params) ?? checkTermination(params),
   "process/holders": address,
   "process/activity": address,
   "changes/watch": none,
-  "session/close": graceMs,
+  "session/close": checkGrace,
 };
 
 const status: Check = (result) => checkText("status", result.status);
@@ -200,24 +187,26 @@ function checkError(error: unknown): Problem | undefined {
   if (!isRecord(error)) return { field: "error", message: "must be a map" };
   const { code, message, data } = error;
   if (typeof code !== "string" || !/^[A-Z][A-Z_]{0,63}$/.test(code)) {
-    return { field: "error.code", message: "must be a code, capital letters" };
+    return { field: "error.code", message: "must be a code in capital letters" };
   }
   if (typeof message !== "string") return { field: "error.message", message: "must be a string" };
-  return optional(data, checkFacts);
+  return optional(data, checkErrorData);
 }
 
-/** Facts are plain values, so that nothing has to look deeper. */
-function checkFacts(data: unknown): Problem | undefined {
+/** Error data is flat, so that no code has to look deeper. */
+function checkErrorData(data: unknown): Problem | undefined {
   if (!isRecord(data)) return { field: "error.data", message: "must be a map" };
-  const odd = Object.values(data).find((fact) => !["string", "number", "boolean"].includes(typeof fact));
-  return odd === undefined ? undefined : { field: "error.data", message: "must hold texts, numbers and flags" };
+  const invalid = Object.values(data).find((fact) => !["string", "number", "boolean"].includes(typeof fact));
+  return invalid === undefined
+    ? undefined
+    : { field: "error.data", message: "must hold only strings, numbers and booleans" };
 }
 
 function checkServerLimits(serverLimits: unknown): Problem | undefined {
   if (!isRecord(serverLimits)) return { field: "limits", message: "must be a map" };
   return (
     checkInteger("limits.sessionTtlMs", serverLimits.sessionTtlMs, 0, MAX) ??
-    checkInteger("limits.pingMs", serverLimits.pingMs, MIN_PING_MS, 2 ** 31 - 1) ??
+    checkInteger("limits.pingMs", serverLimits.pingMs, MIN_PING_MS, MAX_TIMER_MS) ??
     checkInteger("limits.frameBytes", serverLimits.frameBytes, MIN_FRAME_BYTES, MAX) ??
     checkInteger("limits.windowBytes", serverLimits.windowBytes, 1, MAX_WINDOW_BYTES)
   );

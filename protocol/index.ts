@@ -1,5 +1,7 @@
-// The language of execwire as pure data: types, limits, error codes and checks. No `node:` import, so it runs in a browser.
+// The protocol of execwire as pure data: types, limits, error codes and checks. No `node:` import, so it also runs in a
+// browser.
 export { checkClientMessage, checkParams, checkResult, checkServerMessage, isMethod } from "./check-message.ts";
+export { checkInteger, checkOneOf, checkText, optional, type Problem } from "./check-value.ts";
 export { decode, encode, encodeEvent } from "./codec.ts";
 export type { ErrorCode, ErrorData, SpawnFailureKind } from "./errors.ts";
 export type {
@@ -16,7 +18,16 @@ export type {
   StreamName,
   TerminalSize,
 } from "./events.ts";
-export { type Limits, limits, MAX_WINDOW_BYTES, MIN_FRAME_BYTES, MIN_PING_MS } from "./limits.ts";
+export {
+  checkLimits,
+  type Limits,
+  limits,
+  MAX_TIMER_MS,
+  MAX_WINDOW_BYTES,
+  MIN_FRAME_BYTES,
+  MIN_PING_MS,
+  PATH_MAX_BYTES,
+} from "./limits.ts";
 export {
   type AckMessage,
   type ChangeMessage,
@@ -38,6 +49,7 @@ export {
   type WelcomeMessage,
   type WireError,
 } from "./messages.ts";
+export { present } from "./present.ts";
 export type {
   Activity,
   ActivityState,
@@ -57,4 +69,13 @@ export type {
   WriteStatus,
 } from "./process.ts";
 export { utf8Bytes, utf8Prefix } from "./utf8.ts";
-export { checkInteger, checkSize, checkSpec, checkText, checkWriteId, type Problem } from "./validate.ts";
+export {
+  checkGrace,
+  checkReadOptions,
+  checkSignal,
+  checkSize,
+  checkSpec,
+  checkStart,
+  checkTermination,
+  checkWrite,
+} from "./validate.ts";

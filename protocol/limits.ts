@@ -1,5 +1,16 @@
-// Every number that bounds something, in one place: unit in the name, reason beside it. All can be overridden where a
-// supervisor or server is made; relations between them are asserted in spec/protocol/limits.spec.ts.
+// The bounds of supervisors, servers and clients: unit in the name, reason beside it. Each can be overridden where one of these is
+// made, and spec/limits proves that it has an effect; relations between them are asserted in spec/protocol/limits.spec.ts.
+//
+// Other numbers stay where they are used: facts of the kernel or of another protocol (system calls, PATH_MAX, what the Codex client
+// accepts), steps of one mechanism that change no result (slices, timers that look again), and the defaults of runs and of agents'
+// sessions (exec/options.ts, exec/session-limits.ts), which belong to a call and not to a host.
+import { checkInteger, optional, type Problem } from "./check-value.ts";
+
+/** PATH_MAX of Linux without the NUL: the kernel takes no longer path, also where a host allows it. */
+export const PATH_MAX_BYTES = 4095;
+
+/** What a timer of Node can count, 24 days: longer ones fire at once. */
+export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Default limits. */
 export const limits = {
@@ -28,7 +39,7 @@ export const limits = {
   stdinParkedBytes: 16 * 1024 * 1024,
   /** Write ids remembered per process, so that a retried write is acknowledged and not written twice. */
   writeIds: 4096,
-  /** Characters of a write id: a uuid with room for a prefix. */
+  /** Characters of a write id: a uuid with room for a prefix. The host of the process checks it, not its remote clients. */
   writeIdChars: 256,
   /** Processes alive at once; each costs 3 descriptors here and a process there. Below the usual limit of 4,096 descriptors. */
   liveProcesses: 1024,
@@ -46,7 +57,7 @@ export const limits = {
   closeDeadlineMs: 2_000,
   /** A lossless reader that holds a child back and asks for nothing for this long is taken for gone, and gets a gap. */
   pauseLeaseMs: 300_000,
-  /** Longest `waitMs` of a read: a day, within what a timer can do (2^31-1 ms). */
+  /** Longest `waitMs` of a read: a day, within what a timer can do. The host of the process checks it, not its remote clients. */
   readWaitMs: 86_400_000,
   /**
    * Arguments of a process as lists show them, in UTF-8; what is left out is counted. Enough for what people type, and the
@@ -57,21 +68,23 @@ export const limits = {
   labels: 64,
   /** Names and values of a process's labels together, in UTF-8. */
   labelBytes: 8192,
-  /** A path, in bytes without the NUL: PATH_MAX of Linux less one. */
-  pathBytes: 4095,
+  /** The working directory of a process, in UTF-8. */
+  pathBytes: PATH_MAX_BYTES,
   /** What a process costs beside its output and the texts of its info (measured: 4,500 in all when closed), charged to the memory budget. */
   processOverheadBytes: 4096,
   /** Infos of all closed processes; beyond it the oldest processes are removed early. More than `closedProcesses` of usual ones. */
   closedInfoBytes: 48 * 1024 * 1024,
-  /** Patterns of an environment policy, each of its two lists. */
+  /** Patterns of an environment policy, each of its two lists. Like the next one checked by the host, not by its remote clients. */
   envPatterns: 1024,
   /** Characters of such a pattern: it is held against every variable, and takes their lengths multiplied. */
   envPatternChars: 256,
   /** A list for a client that knows no pages; arguments are shortened further where it would be more. */
   listBytes: 4 * 1024 * 1024,
+  /** Processes that a client takes in one list: many times what a server keeps. A list without an end would fill its memory. */
+  listedProcesses: 100_000,
   /** A page of a list: encoding a larger one would keep everybody else waiting for milliseconds. */
   listPageBytes: 512 * 1024,
-  /** Characters of a process id chosen by a caller: the Codex client's need no more than this. */
+  /** Characters of a process id chosen by a caller: the Codex client's need no more. The host checks it, not its remote clients. */
   processIdChars: 8192,
   /** One frame on a connection; larger ones close it with 1009. Far above a read reply of a whole log (1 MiB). */
   frameBytes: 16 * 1024 * 1024,
@@ -82,9 +95,9 @@ export const limits = {
   helloBytes: 64 * 1024,
   /** One frame of a viewer: all it can send is a small request, which acknowledges some thousand replies at most. */
   viewFrameBytes: 64 * 1024,
-  /** Nesting of a message: the deepest legal one has 5 levels. */
+  /** Nesting of a message, checked by each receiver with its own limit: the deepest legal one has 5 levels. */
   messageDepth: 16,
-  /** Values of a message, keys included: a read reply of 50,000 chunks has 450,000. */
+  /** The same for the values of a message, keys included: a read reply of 50,000 chunks has 450,000. */
   messageValues: 524_288,
   /** From the opened connection to its hello: a port scanner holds nothing for longer. */
   handshakeMs: 5_000,
@@ -110,6 +123,8 @@ export const limits = {
   outboxesBytes: 256 * 1024 * 1024,
   /** The same for all viewers: they cannot take what the others need, nor make the server grow by more than 64 MiB. */
   viewOutboxesBytes: 24 * 1024 * 1024,
+  /** The same for clients of the Codex protocol, which take replies of hundreds of MiB: one of those, and what the others need. */
+  codexOutboxesBytes: 1024 * 1024 * 1024,
   /** A peer that takes not one byte of what waits for it for this long is dropped. Any byte counts, so a slow line is not. */
   stallMs: 30_000,
   /** When the outboxes of its kind are full together for this long, a connection that holds more than its share is dropped. */
@@ -156,7 +171,7 @@ export const limits = {
    * of fifty globs for two hundred variables takes a million.
    */
   envGlobSteps: 16_000_000,
-  /** Bytes of one argument or environment entry with its NUL: Linux's MAX_ARG_STRLEN, 32 pages. */
+  /** Bytes of one argument or environment entry with its NUL, checked by the host: Linux's MAX_ARG_STRLEN, 32 pages. */
   argBytes: 131_072,
 } as const;
 
@@ -171,3 +186,18 @@ export const MAX_WINDOW_BYTES = 64 * 1024 * 1024;
 
 /** Limits as a caller may override them. */
 export type Limits = { readonly [K in keyof typeof limits]: number };
+
+/** Without any time nothing would ever be read. */
+const NOT_ZERO: readonly string[] = ["turnMs", "viewTurnMs"] satisfies (keyof Limits)[];
+
+/** The first problem of overrides: an unknown name, or a value that is no whole number (for times: within a timer). */
+export function checkLimits(overrides: Partial<Limits>): Problem | undefined {
+  for (const [name, value] of Object.entries(overrides)) {
+    const field = `limits.${name}`;
+    if (!Object.hasOwn(limits, name)) return { field, message: "is not a limit" };
+    const [min, max] = [NOT_ZERO.includes(name) ? 1 : 0, name.endsWith("Ms") ? MAX_TIMER_MS : Number.MAX_SAFE_INTEGER];
+    const problem = optional(value, (given) => checkInteger(field, given, min, max));
+    if (problem) return problem;
+  }
+  return undefined;
+}

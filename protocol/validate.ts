@@ -1,14 +1,37 @@
-// Checks what comes from outside before anything acts on it. Each check answers with the problem, or undefined, and
-// never throws: the caller turns it into an error of its own layer.
+// Checks the arguments of calls: in the public API with the limits of the host, on the wire without them, since only the host
+// of a process knows its limits.
+import {
+  checkFlag,
+  checkInteger,
+  checkOneOf,
+  checkText,
+  checkTextList,
+  checkTextMap,
+  describe,
+  isRecord,
+  optional,
+  type Problem,
+  problem,
+} from "./check-value.ts";
 import type { TerminalSize } from "./events.ts";
-import { limits } from "./limits.ts";
+import { type Limits, MAX_TIMER_MS } from "./limits.ts";
 import type { ProcessSpec } from "./process.ts";
 
-/** What is wrong with an argument: the field, and a sentence that a person can act on. */
-export interface Problem {
-  readonly field: string;
-  readonly message: string;
-}
+const MAX = Number.MAX_SAFE_INTEGER;
+const SCOPES = ["process", "group", "session", "tree"];
+/** Characters of a signal name; which signals exist is known to the host of the process. */
+const MAX_SIGNAL_CHARS = 32;
+/** Characters of an incarnation: a uuid, with room to spare. */
+const INCARNATION_CHARS = 64;
+
+/** Limits of a spec that its host may choose. */
+export type SpecLimits = Pick<Limits, "processIdChars" | "envPatterns" | "envPatternChars">;
+
+/** For a process of another host, which applies its own limits. */
+const NO_LIMITS: SpecLimits = { processIdChars: MAX, envPatterns: MAX, envPatternChars: MAX };
+
+/** Unchecked arguments of a call. */
+export type Arguments = Readonly<Record<string, unknown>>;
 
 const SPEC_FIELDS = new Set<string>([
   "argv",
@@ -27,8 +50,11 @@ const SPEC_FIELDS = new Set<string>([
   "labels",
 ] satisfies (keyof ProcessSpec)[]);
 
-/** The first problem of a process spec. Unknown fields are a problem too: a misspelt `envPolicy` must not run without a policy. */
-export function checkSpec(spec: unknown): Problem | undefined {
+/**
+ * The first problem of a process spec. Unknown fields are a problem too: with a misspelt `envPolicy`, the process must not run
+ * without a policy.
+ */
+export function checkSpec(spec: unknown, limits: SpecLimits = NO_LIMITS): Problem | undefined {
   if (!isRecord(spec)) return problem("spec", `must be an object, got ${describe(spec)}`);
   const unknown = Object.keys(spec).find((name) => !SPEC_FIELDS.has(name));
   if (unknown !== undefined) return problem(unknown, "is not a field of a process spec");
@@ -39,15 +65,15 @@ export function checkSpec(spec: unknown): Problem | undefined {
     optional(cwd, (dir) => checkText("cwd", dir) ?? (dir === "" ? problem("cwd", "must not be empty") : undefined)) ??
     optional(arg0, (name) => checkText("arg0", name)) ??
     optional(spec.env, (env) => checkEnv("env", env)) ??
-    optional(spec.envPolicy, checkEnvPolicy) ??
+    optional(spec.envPolicy, (policy) => checkEnvPolicy(policy, limits)) ??
     optional(spec.metadata, checkMetadata) ??
     optional(tty, checkTty) ??
     optional(spec.pipeStdin, (flag) => checkFlag("pipeStdin", flag)) ??
     optional(spec.merge, (flag) => checkFlag("merge", flag)) ??
     (spec.merge === true && tty
-      ? problem("merge", "has no meaning on a tty, which has one stream anyway")
+      ? problem("merge", "cannot be combined with tty, which has only one stream")
       : undefined) ??
-    optional(timeoutMs, (ms) => checkInteger("timeoutMs", ms, 1, 2 ** 31 - 1)) ??
+    optional(timeoutMs, (ms) => checkInteger("timeoutMs", ms, 1, MAX_TIMER_MS)) ??
     optional(inheritFds, checkFds) ??
     optional(spec.onDetach, (choice) => checkOneOf("onDetach", choice, ["terminate", "keep"])) ??
     optional(spec.labels, (labels) => checkTextMap("labels", labels))
@@ -61,22 +87,46 @@ export function checkSize(size: unknown): Problem | undefined {
   return checkInteger("rows", rows, 1, 65_535) ?? checkInteger("cols", cols, 1, 65_535);
 }
 
-/** The problem of a write id. An empty one is always wrong: it could never tell a retry from a new write. */
-export function checkWriteId(writeId: unknown): Problem | undefined {
+/** The problem of a start: of its spec or its incarnation. */
+export function checkStart(spec: unknown, incarnation: unknown, limits?: SpecLimits): Problem | undefined {
+  return checkSpec(spec, limits) ?? checkText("incarnation", incarnation, INCARNATION_CHARS);
+}
+
+/** The problem of a read. */
+export function checkReadOptions(options: Arguments, maxWaitMs: number = MAX): Problem | undefined {
+  return (
+    optional(options.afterSeq, (seq) => checkInteger("afterSeq", seq, 0, MAX)) ??
+    optional(options.maxBytes, (bytes) => checkInteger("maxBytes", bytes, 0, MAX)) ??
+    optional(options.waitMs, (ms) => checkInteger("waitMs", ms, 0, maxWaitMs))
+  );
+}
+
+/** The problem of a write. An empty id is always wrong: it cannot distinguish a retry from a new write. */
+export function checkWrite({ chunk, writeId }: Arguments, maxIdChars: number = MAX): Problem | undefined {
   if (writeId === "") return problem("writeId", "must not be empty");
-  return checkText("writeId", writeId, limits.writeIdChars);
+  return (
+    optional(writeId, (id) => checkText("writeId", id, maxIdChars)) ??
+    (chunk instanceof Uint8Array ? undefined : problem("chunk", "must be a string or a Uint8Array"))
+  );
 }
 
-/** The problem of a choice among words. */
-export function checkOneOf(field: string, value: unknown, words: readonly string[]): Problem | undefined {
-  if (words.includes(value as string)) return undefined;
-  return problem(field, `must be one of ${words.join(", ")}, got ${describe(value)}`);
+/** The problem of a signal, as far as it can be checked on every host. */
+export function checkSignal({ signal, scope }: Arguments): Problem | undefined {
+  return checkText("signal", signal, MAX_SIGNAL_CHARS) ?? checkScope(scope);
 }
 
-/** The problem of an integer argument. */
-export function checkInteger(field: string, value: unknown, min: number, max: number): Problem | undefined {
-  if (Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max) return undefined;
-  return problem(field, `must be an integer from ${min} to ${max}, got ${describe(value)}`);
+/** The problem of a termination. */
+export function checkTermination({ graceMs, scope }: Arguments): Problem | undefined {
+  return checkGrace({ graceMs }) ?? checkScope(scope);
+}
+
+/** The problem of a grace period. */
+export function checkGrace({ graceMs }: Arguments): Problem | undefined {
+  return optional(graceMs, (ms) => checkInteger("graceMs", ms, 0, MAX_TIMER_MS));
+}
+
+function checkScope(scope: unknown): Problem | undefined {
+  return optional(scope, (word) => checkOneOf("scope", word, SCOPES));
 }
 
 function checkArgv(argv: unknown): Problem | undefined {
@@ -89,7 +139,7 @@ function checkArgv(argv: unknown): Problem | undefined {
   return argv[0] === "" ? problem("argv[0]", "must name a program, got an empty string") : undefined;
 }
 
-function checkEnvPolicy(policy: unknown): Problem | undefined {
+function checkEnvPolicy(policy: unknown, limits: SpecLimits): Problem | undefined {
   if (!isRecord(policy)) return problem("envPolicy", `must be an object, got ${describe(policy)}`);
   const known = ["inherit", "ignoreDefaultExcludes", "exclude", "set", "includeOnly"];
   const unknown = Object.keys(policy).find((name) => !known.includes(name));
@@ -99,16 +149,21 @@ function checkEnvPolicy(policy: unknown): Problem | undefined {
   }
   return (
     optional(policy.ignoreDefaultExcludes, (flag) => checkFlag("envPolicy.ignoreDefaultExcludes", flag)) ??
-    optional(policy.exclude, (list) => checkPatterns("envPolicy.exclude", list)) ??
-    optional(policy.includeOnly, (list) => checkPatterns("envPolicy.includeOnly", list)) ??
+    optional(policy.exclude, (list) => checkPatterns("envPolicy.exclude", list, limits)) ??
+    optional(policy.includeOnly, (list) => checkPatterns("envPolicy.includeOnly", list, limits)) ??
     optional(policy.set, (env) => checkEnv("envPolicy.set", env))
   );
 }
 
-function checkPatterns(field: string, list: unknown): Problem | undefined {
-  const wrong = checkTextList(field, list, limits.envPatternChars);
-  if (wrong || (list as readonly string[]).length <= limits.envPatterns) return wrong;
-  return problem(field, `must have at most ${limits.envPatterns} patterns, has ${(list as readonly string[]).length}`);
+function checkPatterns(
+  field: string,
+  list: unknown,
+  { envPatterns, envPatternChars }: SpecLimits,
+): Problem | undefined {
+  const wrong = checkTextList(field, list, envPatternChars);
+  const patterns = list as readonly string[];
+  if (wrong || patterns.length <= envPatterns) return wrong;
+  return problem(field, `must have at most ${envPatterns} patterns, has ${patterns.length}`);
 }
 
 function checkMetadata(metadata: unknown): Problem | undefined {
@@ -144,7 +199,7 @@ function checkFds(fds: unknown): Problem | undefined {
   return undefined;
 }
 
-/** An environment: text values under names that a C program can read back. */
+/** The problem of an environment: strings under names that a C program can read back. */
 function checkEnv(field: string, env: unknown): Problem | undefined {
   const wrong = checkTextMap(field, env);
   if (wrong) return wrong;
@@ -152,61 +207,4 @@ function checkEnv(field: string, env: unknown): Problem | undefined {
   return name === undefined
     ? undefined
     : problem(field, `has a name that is empty or holds "=" or NUL: ${describe(name)}`);
-}
-
-/** The problem of a map of texts. */
-export function checkTextMap(field: string, map: unknown): Problem | undefined {
-  // No value is shown: it may be a secret in the wrong place.
-  if (!isRecord(map))
-    return problem(field, `must be an object of strings, got ${Array.isArray(map) ? "an array" : typeof map}`);
-  for (const [name, value] of Object.entries(map)) {
-    const wrong = checkText(`${field}.${name}`, value);
-    if (wrong) return wrong;
-  }
-  return undefined;
-}
-
-/** The problem of a list of texts. */
-export function checkTextList(field: string, list: unknown, maxChars = Number.POSITIVE_INFINITY): Problem | undefined {
-  if (!Array.isArray(list)) return problem(field, `must be an array of strings, got ${describe(list)}`);
-  for (const [index, item] of list.entries()) {
-    const wrong = checkText(`${field}[${index}]`, item, maxChars);
-    if (wrong) return wrong;
-  }
-  return undefined;
-}
-
-/** Text that reaches the operating system as a C string: NUL would cut it short in silence. */
-export function checkText(field: string, value: unknown, maxChars = Number.POSITIVE_INFINITY): Problem | undefined {
-  if (typeof value !== "string") return problem(field, `must be a string, got ${describe(value)}`);
-  if (value.includes("\0")) return problem(field, "must not contain a NUL character");
-  if (value.length > maxChars) return problem(field, `must have at most ${maxChars} characters, has ${value.length}`);
-  return undefined;
-}
-
-/** The problem of a value that is yes or no. */
-export function checkFlag(field: string, value: unknown): Problem | undefined {
-  return typeof value === "boolean" ? undefined : problem(field, `must be true or false, got ${describe(value)}`);
-}
-
-/** Checks a value that may be absent. */
-export function optional(value: unknown, check: (value: unknown) => Problem | undefined): Problem | undefined {
-  return value === undefined ? undefined : check(value);
-}
-
-function problem(field: string, message: string): Problem {
-  return { field, message };
-}
-
-/** Whether a value is a map of fields. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** A value in an error message, short, and without what may be secret: text is shown by its beginning. */
-function describe(value: unknown): string {
-  if (typeof value === "string") return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}...` : value);
-  if (Array.isArray(value)) return "an array";
-  if (typeof value === "object" && value !== null) return "an object";
-  return String(value);
 }

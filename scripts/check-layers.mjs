@@ -7,9 +7,18 @@ import { findFiles, lineAt, mask } from "./source.mjs";
 /** A file imports from lower rows. Within its row it imports only from its own folder and from PEERS. */
 const LAYERS = [
   /* 0 language  */ ["protocol"],
-  /* 1 truth     */ ["lib/log", "lib/errors.ts", "lib/clock.ts"],
+  /* 1 truth     */ ["lib/log", "lib/errors.ts", "lib/clock.ts", "lib/limits.ts", "lib/mutex.ts"],
   /* 2 contract  */ ["lib/process"],
-  /* 3 machinery */ ["lib/actor", "lib/spawn", "lib/sandbox", "lib/network", "lib/shell", "lib/files", "lib/telemetry"],
+  /* 3 machinery */ [
+    "lib/actor",
+    "lib/host",
+    "lib/spawn",
+    "lib/sandbox",
+    "lib/network",
+    "lib/shell",
+    "lib/files",
+    "lib/telemetry",
+  ],
   /* 4 hosts     */ ["lib/local", "lib/transport"],
   /* 5 ends      */ ["lib/server", "lib/client", "lib/exec", "lib/codex"],
   /* 6 surface   */ ["lib/cli", "lib/web", "lib/connect.ts", "lib/browser.ts", "lib/index.ts"],
@@ -17,14 +26,23 @@ const LAYERS = [
 
 /** Imports allowed within a row: from -> to. */
 const PEERS = {
-  "lib/log": ["lib/errors.ts", "lib/clock.ts"],
+  "lib/limits.ts": ["lib/errors.ts"],
+  "lib/log": ["lib/errors.ts", "lib/clock.ts", "lib/limits.ts", "lib/mutex.ts"],
   "lib/cli": ["lib/web", "lib/connect.ts"],
   "lib/codex": ["lib/server", "lib/client"],
   "lib/index.ts": ["lib/connect.ts"],
 };
 
 /** Within the project, these import only themselves and this list: server and client know neither each other nor a host. */
-const CONTRACT = ["protocol", "lib/log", "lib/errors.ts", "lib/clock.ts", "lib/process"];
+const CONTRACT = [
+  "protocol",
+  "lib/log",
+  "lib/errors.ts",
+  "lib/clock.ts",
+  "lib/limits.ts",
+  "lib/mutex.ts",
+  "lib/process",
+];
 const ONLY = {
   "lib/server": [...CONTRACT, "lib/telemetry", "lib/transport"],
   "lib/client": [...CONTRACT, "lib/transport"],
@@ -36,6 +54,8 @@ const BROWSER = [
   "lib/log",
   "lib/errors.ts",
   "lib/clock.ts",
+  "lib/limits.ts",
+  "lib/mutex.ts",
   "lib/process",
   "lib/transport",
   "lib/client",

@@ -1,13 +1,24 @@
-// Before the specs: builds dist when a source is newer, so that no spec of the command line tests a stale build. Folders
-// count as sources, since only they tell of a deleted file.
+// Before the specs: builds dist if a source is newer, so that no spec of the command line tests a stale build, and lists once the
+// specs that this machine cannot run. Folders count as sources, since only their mtime changes when a file is deleted. If only
+// specs in FROM_SOURCE are requested, which need neither, it does nothing.
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { skippedSpecs } from "./prerequisites.mjs";
 
 const root = join(import.meta.dirname, "..");
 const cli = join(root, "dist/lib/cli/main.js");
 
-export default function buildIfStale() {
+/** Folders whose specs import the sources and run no built program. */
+const FROM_SOURCE = /^spec\/(unit|protocol)\b/;
+
+export default function prepare({ testPathPatterns: { patterns } }) {
+  if (patterns.length > 0 && patterns.every((pattern) => FROM_SOURCE.test(pattern))) return;
+  buildIfStale();
+  for (const line of skippedSpecs()) console.warn(`skipped on this machine: ${line}`);
+}
+
+function buildIfStale() {
   const newestSource = Math.max(...["lib", "protocol"].map((folder) => newest(join(root, folder))));
   if (existsSync(cli) && statSync(cli).mtimeMs >= newestSource) return;
   spawnSync(process.execPath, [join(root, "scripts/build.mjs")], { stdio: "inherit" });

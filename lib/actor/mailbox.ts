@@ -1,9 +1,9 @@
-// All a mailbox is: messages are handled one at a time, to completion, in the order they were posted.
+// A mailbox: messages are handled one at a time, to completion, in the order in which they were posted.
 
 /**
- * Calls `handle` for each posted message. A message posted while another is handled waits for its turn, also when it is
- * posted by the handler itself. The handler must not await: whatever takes time happens elsewhere and comes back as a
- * message. What it throws is a bug and goes to `onError`; the mailbox goes on.
+ * Calls `handle` for each posted message. A message posted while another one is handled waits, even if the handler itself posts
+ * it. The handler must not await: asynchronous work happens elsewhere and reports back by a message. An error that it throws
+ * is a bug and goes to `onError`; the mailbox continues with the next message.
  */
 export class Mailbox<Message> {
   readonly #handle: (message: Message) => void;
@@ -22,7 +22,7 @@ export class Mailbox<Message> {
       return;
     }
     this.#busy = true;
-    // The first message needs no queue: this is the path of every chunk of output.
+    // The first message skips the queue: every chunk of output takes this path.
     for (let next: Message | undefined = message; next !== undefined; next = this.#queue.shift()) {
       try {
         this.#handle(next);
@@ -37,7 +37,7 @@ export class Mailbox<Message> {
     try {
       this.#onError(error, message);
     } catch {
-      // Whoever is told of errors has one itself: there is nobody left to tell, and the mailbox must go on.
+      // The error handler failed too: nothing is left to report to, and the mailbox must continue.
     }
   }
 }

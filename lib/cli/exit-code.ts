@@ -1,7 +1,7 @@
 // Exit codes of the command line, as shells, timeout(1), container tools and sysexits.h define them.
 import type { ErrorCode, ExitedEvent } from "../../protocol/index.ts";
 import { ExecwireError } from "../errors.ts";
-import { signalNumber } from "../spawn/signals.ts";
+import { shellExitCode } from "../process/signal-number.ts";
 
 /** Exit codes of execwire itself, not of the command. */
 export const EXIT = {
@@ -14,7 +14,8 @@ export const EXIT = {
   failure: 125,
   notExecutable: 126,
   notFound: 127,
-  signalBase: 128,
+  /** 128 + SIGPIPE: our reader has closed the pipe. */
+  brokenPipe: 141,
 } as const;
 
 const BY_CODE: Partial<Record<ErrorCode, number>> = {
@@ -26,8 +27,7 @@ const BY_CODE: Partial<Record<ErrorCode, number>> = {
 /** The exit code for the command's exit: its own code, 124 after a timeout, 128+n after signal n. */
 export function exitCodeOf(exit: ExitedEvent): number {
   if (exit.reason === "timeout") return EXIT.timeout;
-  if (exit.signal !== null) return EXIT.signalBase + (signalNumber(exit.signal) ?? 0);
-  return exit.exitCode ?? EXIT.failure;
+  return shellExitCode(exit) ?? EXIT.failure;
 }
 
 /** The exit code for an error without an exit of the command. */

@@ -1,4 +1,5 @@
 // Finds the server for a command, connects to it, and reports when the connection is lost and restored.
+import { present } from "../../protocol/index.ts";
 import type { RemoteBackend } from "../client/remote-backend.ts";
 import { connect } from "../connect.ts";
 import { ExecwireError } from "../errors.ts";
@@ -27,7 +28,7 @@ const START_HINT = "start one with: execwire serve";
 export async function openServer(options: ServerOptions): Promise<ServerConnection> {
   const { url, token, isLocal } = findServer(options);
   const recoveryMs = Math.ceil((options.recovery ?? 45) * 1000);
-  const connecting = connect(url, { limits: { recoveryMs }, ...(token !== undefined && { token }) });
+  const connecting = connect(url, present({ limits: { recoveryMs }, token }));
   const backend = await connecting.catch((error: unknown) => {
     if (!(error instanceof ExecwireError) || error.code !== "CONNECTION_LOST") throw error;
     throw new NoServerError(`no server at ${url}: ${error.message}; ${START_HINT}`, { cause: error });

@@ -45,7 +45,9 @@ export async function passThrough(child: Process, options: PassThroughOptions): 
   };
   try {
     if (terminal) cleanups.push(connectTerminal(child, stdin));
-    if (stdin) cleanups.push(forwardStdin(child, { passEnd, onDetach, ...(terminal && { onInterrupt }) }));
+    if (stdin) {
+      cleanups.push(forwardStdin(child, { passEnd, onDetach, onInterrupt: terminal ? onInterrupt : undefined }));
+    }
     const exit = await writeAll(child, { ...options, signal: stop.signal });
     if (stop.signal.reason instanceof ExecwireError) throw stop.signal.reason;
     if (stop.signal.aborted) return undefined;

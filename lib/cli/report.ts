@@ -21,7 +21,7 @@ export class NoServerError extends Error {}
 /** Prints an error and returns its exit code. */
 export function report(error: unknown): number {
   // As for any program whose reader has closed the pipe: no message, and the exit code of SIGPIPE.
-  if (error instanceof OutputError && error.code === "EPIPE") return EXIT.signalBase + 13;
+  if (error instanceof OutputError && error.code === "EPIPE") return EXIT.brokenPipe;
   const message = error instanceof Error ? error.message : String(error);
   const hint = error instanceof ExecwireError ? HINTS[error.code] : undefined;
   say(hint ? `${message}; ${hint}` : message);

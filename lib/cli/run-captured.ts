@@ -1,6 +1,6 @@
 // Runs a command without passing its output through: it is captured for the result, or dropped. Signals and stdin are forwarded
 // as usual.
-import type { ProcessSpec } from "../../protocol/index.ts";
+import { type ProcessSpec, present } from "../../protocol/index.ts";
 import type { Link } from "../client/link.ts";
 import { startRun } from "../exec/run.ts";
 import type { Backend } from "../process/backend.ts";
@@ -29,7 +29,11 @@ export async function runCaptured(
   { json, stdin, link }: RunCapturedOptions,
 ): Promise<number> {
   // `--timeout` is in the spec instead, where it has the grace of the host that runs the command.
-  const run = startRun(backend, spec, { timeoutMs: null, leftBehind: "terminate", ...(!json && { capBytes: 0 }) });
+  const run = startRun(
+    backend,
+    spec,
+    present({ timeoutMs: null, leftBehind: "terminate" as const, capBytes: json ? undefined : 0 }),
+  );
   const cleanups: (() => void)[] = [];
   let child: Process | undefined;
   try {

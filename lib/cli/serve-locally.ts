@@ -1,5 +1,6 @@
 // The token of a server on this machine, and its publication for the user's other terminals.
 import { join } from "node:path";
+import { present } from "../../protocol/index.ts";
 import type { Auth } from "../server/auth.ts";
 import type { ListenAddress } from "../server/server.ts";
 import { say } from "./report.ts";
@@ -46,7 +47,7 @@ const UNENCRYPTED =
 /** Publishes this server for other terminals; the returned function undoes it. A failure is only reported: `--url` still works. */
 export async function publish(url: string, { tokenFile }: Credentials): Promise<() => void> {
   try {
-    const other = await publishRuntimeFile({ url, pid: process.pid, ...(tokenFile !== undefined && { tokenFile }) });
+    const other = await publishRuntimeFile(present({ url, pid: process.pid, tokenFile }));
     if (other !== undefined) say(`other terminals use the server with pid ${other}; to use this one, pass --url`);
   } catch (error) {
     say(`other terminals need --url to find this server: ${(error as Error).message}`);

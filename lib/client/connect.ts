@@ -1,5 +1,5 @@
 // Connects to a server over any transport.
-import { limits } from "../../protocol/index.ts";
+import { withDefaults } from "../limits.ts";
 import type { OpenTransport } from "../transport/transport.ts";
 import { type ClientOptions, RemoteBackend } from "./remote-backend.ts";
 
@@ -8,7 +8,7 @@ import { type ClientOptions, RemoteBackend } from "./remote-backend.ts";
  * VERSION_UNSUPPORTED, or CONNECTION_LOST when there is nobody. Afterwards the link comes back by itself.
  */
 export async function connectOver(open: OpenTransport, options: ClientOptions = {}): Promise<RemoteBackend> {
-  const backend = new RemoteBackend(open, { ...options, limits: { ...limits, ...options.limits } });
+  const backend = new RemoteBackend(open, { ...options, limits: withDefaults(options.limits) });
   await backend.link.ready;
   return backend;
 }

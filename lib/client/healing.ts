@@ -238,7 +238,7 @@ export class HealingConnection<T extends Transport = Transport> {
 
 /** The error of everything that waits when there is no connection any more. */
 export function connectionLost(reason: string, message: string, cause?: unknown): ExecwireError {
-  return new ExecwireError("CONNECTION_LOST", message, { data: { reason }, ...(cause !== undefined && { cause }) });
+  return new ExecwireError("CONNECTION_LOST", message, { data: { reason }, cause });
 }
 
 /** A refusal of somebody who was let in before: what becomes of the processes is not known. */

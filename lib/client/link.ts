@@ -8,6 +8,7 @@ import {
   encode,
   type Limits,
   PROTOCOL_VERSION,
+  present,
   type ServerMessage,
   type WelcomeMessage,
 } from "../../protocol/index.ts";
@@ -126,19 +127,14 @@ export class Link {
 
   #greet(transport: Transport): void {
     const { token, pending } = this.#options;
-    const hello: ClientMessage = {
-      type: "hello",
-      version: PROTOCOL_VERSION,
-      ...(token !== undefined && { token }),
-      ...(this.#session && { resume: { ...this.#session, pending: pending() } }),
-    };
-    transport.send(encode(hello));
+    const resume = this.#session && { ...this.#session, pending: pending() };
+    transport.send(encode(present({ type: "hello" as const, version: PROTOCOL_VERSION, token, resume })));
   }
 
   #receive(frame: Uint8Array): void {
     let message: ServerMessage;
     try {
-      const decoded = decode(frame);
+      const decoded = decode(frame, this.#options.limits);
       const problem = checkServerMessage(decoded);
       if (problem) throw new Error(`${problem.field} ${problem.message}`);
       message = decoded as ServerMessage;

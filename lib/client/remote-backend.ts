@@ -1,16 +1,25 @@
 // The remote backend: the same interface as the local supervisor, at the other end of a link.
 import { Subject } from "rxjs";
-import type { DeliveryMode, Limits, ProcessInfo, ProcessSpec, ServerMessage } from "../../protocol/index.ts";
+import {
+  checkGrace,
+  checkStart,
+  checkText,
+  type DeliveryMode,
+  type Limits,
+  type ProcessInfo,
+  type ProcessSpec,
+  type ServerMessage,
+} from "../../protocol/index.ts";
 import { type Cancel, type Clock, guardedClock, systemClock } from "../clock.ts";
-import { ExecwireError, fromWireError } from "../errors.ts";
+import { ExecwireError, fromWireError, refuse } from "../errors.ts";
 import { GuardedObservable, type ReportError, reportToConsole } from "../log/guarded-observable.ts";
 import type { Backend, CloseOptions, StartOptions } from "../process/backend.ts";
 import { Process } from "../process/process.ts";
 import type { OpenTransport } from "../transport/transport.ts";
 import { Link } from "./link.ts";
 import { collectPages } from "./process-list.ts";
-import { RemoteLog } from "./remote-log.ts";
 import { RemotePort } from "./remote-port.ts";
+import { RemoteProcess } from "./remote-process.ts";
 import { Requests } from "./requests.ts";
 import { newUuid } from "./uuid.ts";
 
@@ -33,8 +42,8 @@ export class RemoteBackend implements Backend {
   readonly #limits: Limits;
   readonly #onError: ReportError;
   readonly #clock: Clock;
-  readonly #logs = new Map<string, RemoteLog>();
-  readonly #channels = new Map<number, RemoteLog>();
+  readonly #remotes = new Map<string, RemoteProcess>();
+  readonly #channels = new Map<number, RemoteProcess>();
   /** Counts connections made. */
   #connections = 0;
   #watching = false;
@@ -56,7 +65,7 @@ export class RemoteBackend implements Backend {
       clock: this.#clock,
       limits: options.limits,
       pending: () => this.#requests.pending,
-      mayStartOver: () => this.#requests.onlyLook && ![...this.#logs.values()].some((log) => log.isLossless),
+      mayStartOver: () => this.#requests.onlyLook && ![...this.#remotes.values()].some((remote) => remote.isLossless),
       onMessage: (message) => this.#receive(message),
       onConnected: () => this.#onConnected(),
       onClosed: (reason) => this.#onClosed(reason),
@@ -66,6 +75,7 @@ export class RemoteBackend implements Backend {
   start(spec: ProcessSpec, { incarnation = newUuid() }: StartOptions = {}): Promise<Process> {
     const connection = this.#connections;
     return new Promise((resolve, reject) => {
+      refuse(checkStart(spec, incarnation));
       const params = { spec, incarnation, subscribe: "lossless" } as const;
       this.#requests.request("process/start", params, {
         // In the turn of the reply: the first events may follow in the same one.
@@ -73,11 +83,11 @@ export class RemoteBackend implements Backend {
           if (process.incarnation !== incarnation || process.processId !== (spec.processId ?? incarnation)) {
             return reject(this.#mistaken("process/start", spec.processId ?? incarnation));
           }
-          const log = this.#logOf(process, "lossless");
+          const remote = this.#remoteOf(process, "lossless");
           // On another connection than the one that asked, the subscription is gone.
-          if (channel !== undefined && connection === this.#connections) log.follow(channel);
-          else log.replica.subscribe();
-          resolve(this.#processOf(log, "lossless"));
+          if (channel !== undefined && connection === this.#connections) remote.follow(channel);
+          else remote.follower.subscribe();
+          resolve(this.#processOf(remote, "lossless"));
         },
         onError: reject,
       });
@@ -85,19 +95,21 @@ export class RemoteBackend implements Backend {
   }
 
   async attach(processId: string): Promise<Process> {
+    refuse(checkText("processId", processId));
     const { process } = await this.#requests.call("process/attach", { processId });
     if (process.processId !== processId) throw this.#mistaken("process/attach", processId);
-    const log = this.#logOf(process, "gap");
+    const remote = this.#remoteOf(process, "gap");
     // Whether the start succeeds is told only while it lasts.
-    if (process.state === "starting" && !log.replica.wanted) log.replica.subscribe();
-    return this.#processOf(log, "gap");
+    if (process.state === "starting" && !remote.follower.wanted) remote.follower.subscribe();
+    return this.#processOf(remote, "gap");
   }
 
   list(): Promise<readonly ProcessInfo[]> {
-    return collectPages((params) => this.#requests.call("process/list", params));
+    return collectPages((params) => this.#requests.call("process/list", params), this.#limits.listedProcesses);
   }
 
-  close(options: CloseOptions = {}): Promise<void> {
+  async close(options: CloseOptions = {}): Promise<void> {
+    refuse(checkGrace({ graceMs: options.graceMs }));
     this.#closing ??= this.#close(options);
     return this.#closing;
   }
@@ -134,33 +146,33 @@ export class RemoteBackend implements Backend {
     return violation;
   }
 
-  /** The one log of a process, however many handles there are: the server sends its events once. */
-  #logOf(info: ProcessInfo, delivery: DeliveryMode): RemoteLog {
-    const known = this.#logs.get(info.incarnation);
+  /** A process with its one log, however many handles there are: the server sends its events once. */
+  #remoteOf(info: ProcessInfo, delivery: DeliveryMode): RemoteProcess {
+    const known = this.#remotes.get(info.incarnation);
     // One that failed is of no use to anybody who comes later.
-    if (known && !known.replica.failure) {
+    if (known && !known.log.failure) {
       known.info = info;
       return known;
     }
     const { retainedBytes, retainedEvents } = this.#limits;
     const { windowBytes } = this.link;
-    const remember = (channel: number) => this.#channels.set(channel, log);
-    const log = new RemoteLog(info, this.link, this.#requests, remember, {
+    const remember = (channel: number) => this.#channels.set(channel, remote);
+    const remote = new RemoteProcess(info, this.link, this.#requests, remember, {
       delivery,
       retainedBytes,
       retainedEvents,
       windowBytes,
       clock: this.#clock,
     });
-    this.#logs.set(info.incarnation, log);
-    return log;
+    this.#remotes.set(info.incarnation, remote);
+    return remote;
   }
 
-  #processOf(log: RemoteLog, delivery: DeliveryMode): Process {
+  #processOf(remote: RemoteProcess, delivery: DeliveryMode): Process {
     return new Process({
-      info: () => log.info,
-      log: log.replica,
-      port: new RemotePort(this.#requests, log.info),
+      info: () => remote.info,
+      log: remote.log,
+      port: new RemotePort(this.#requests, remote.info),
       delivery,
       onSubscriberError: this.#onError,
     });
@@ -191,14 +203,14 @@ export class RemoteBackend implements Backend {
         return violation && this.link.fail(violation);
       }
       case "event":
-        return this.#push(message.channel, (log) => log.accept(message.event));
+        return this.#push(message.channel, (remote) => remote.follower.accept(message.event));
       case "exit":
-        return this.#push(message.channel, (log) => log.replica.announceExit(message.event));
+        return this.#push(message.channel, (remote) => remote.follower.announceExit(message.event));
       case "gap":
-        return this.#push(message.channel, (log) => log.accept({ ...message.gap, type: "gap" }));
+        return this.#push(message.channel, (remote) => remote.follower.accept({ ...message.gap, type: "gap" }));
       case "failed":
-        return this.#push(message.channel, (log) => {
-          log.replica.fail(fromWireError(message.error));
+        return this.#push(message.channel, (remote) => {
+          remote.log.fail(fromWireError(message.error));
           return true;
         });
       case "change":
@@ -206,24 +218,25 @@ export class RemoteBackend implements Backend {
     }
   }
 
-  #push(channel: number, act: (log: RemoteLog) => boolean): void {
-    const log = this.#channels.get(channel);
+  #push(channel: number, act: (remote: RemoteProcess) => boolean): void {
+    const remote = this.#channels.get(channel);
     // A channel that nobody reads any more: what was on its way is of no interest.
-    if (!log) return;
-    if (!act(log)) {
-      const message = `the server sent events of process ${log.info.processId} that do not follow from those before`;
+    if (!remote) return;
+    if (!act(remote)) {
+      const message = `the server sent events of process ${remote.info.processId} that do not follow from those before`;
       return this.link.fail(new ExecwireError("PROTOCOL_VIOLATION", message));
     }
-    if (!log.replica.closed && !log.replica.failure) return;
+    if (!remote.log.closed && !remote.log.failure) return;
     // Whoever has the process keeps its log; here nothing is routed to it any more.
     this.#channels.delete(channel);
-    this.#logs.delete(log.info.incarnation);
+    this.#remotes.delete(remote.info.incarnation);
   }
 
   #onChange(process: ProcessInfo): void {
-    const log = this.#logs.get(process.incarnation);
-    if (log) log.info = process;
-    if (process.state === "removed") this.#logs.delete(process.incarnation);
+    const remote = this.#remotes.get(process.incarnation);
+    if (remote) remote.info = process;
+    // A reader before the end must still hear of a lost connection, or it would wait forever.
+    if (process.state === "removed" && !remote?.follower.wanted) this.#remotes.delete(process.incarnation);
     this.#changes.next(process);
   }
 
@@ -232,12 +245,12 @@ export class RemoteBackend implements Backend {
     // Channel numbers are the server's, and the same on every connection to it; subscriptions are not.
     this.#requests.sendAgain();
     if (this.#watching) this.#watchAgain();
-    for (const log of this.#logs.values()) log.resume();
+    for (const remote of this.#remotes.values()) remote.resume();
   }
 
   #onClosed(reason: ExecwireError): void {
     this.#requests.fail(reason);
-    for (const log of this.#logs.values()) log.replica.fail(reason);
+    for (const remote of this.#remotes.values()) remote.log.fail(reason);
     if (reason.code === "CLOSED") this.#changes.complete();
     else this.#changes.error(reason);
   }

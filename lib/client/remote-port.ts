@@ -1,7 +1,13 @@
 // The port of a remote process: each call is a request, with the same answers and errors as a local one.
-import type { MethodName, Methods, ProcessAddress, SignalName, TerminalSize } from "../../protocol/index.ts";
-import { checkWriteId } from "../../protocol/index.ts";
-import { ExecwireError, refuse } from "../errors.ts";
+import {
+  type MethodName,
+  type Methods,
+  type ProcessAddress,
+  present,
+  type SignalName,
+  type TerminalSize,
+} from "../../protocol/index.ts";
+import { ExecwireError } from "../errors.ts";
 import type { ProcessPort, ReadCallOptions, SignalOptions, TerminateOptions, WriteOptions } from "../process/port.ts";
 import type { Requests } from "./requests.ts";
 
@@ -27,16 +33,8 @@ export class RemotePort implements ProcessPort {
     });
   }
 
-  async write(chunk: Uint8Array | string, { writeId }: WriteOptions = {}) {
-    if (writeId !== undefined) refuse(checkWriteId(writeId));
-    const bytes = typeof chunk === "string" ? new TextEncoder().encode(chunk) : chunk;
-    // msgpack tells other typed arrays and what is no array at all apart only by losing them.
-    if (!(bytes instanceof Uint8Array)) refuse({ field: "chunk", message: "must be a string or a Uint8Array" });
-    const { status } = await this.#call("process/write", {
-      ...(writeId !== undefined && { writeId }),
-      chunk: Uint8Array.from(bytes),
-    });
-    return status;
+  async write(chunk: Uint8Array, { writeId }: WriteOptions = {}) {
+    return (await this.#call("process/write", present({ writeId, chunk }))).status;
   }
 
   async closeStdin() {

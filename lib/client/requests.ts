@@ -1,13 +1,12 @@
 // Requests on their way: numbered, kept until their replies come, and sent again in order on a new connection.
 import {
-  checkParams,
   checkResult,
   type MethodName,
   type Methods,
   type ReplyMessage,
   type RequestMessage,
 } from "../../protocol/index.ts";
-import { ExecwireError, fromWireError, invalidParams } from "../errors.ts";
+import { ExecwireError, fromWireError } from "../errors.ts";
 
 /** What to do with an answer, in the turn in which it comes: what follows it on the wire may depend on it. */
 export interface Answer<T> {
@@ -68,10 +67,7 @@ export class Requests {
     answer: Answer<Methods[M]["result"]>,
     { again = true }: { readonly again?: boolean } = {},
   ): void {
-    // What the server would refuse is refused here: some of it could not even be encoded.
-    const problem = checkParams(method, params as Readonly<Record<string, unknown>>);
-    const refusal = problem ? invalidParams(problem) : this.#failure;
-    if (refusal) return answer.onError(refusal);
+    if (this.#failure) return answer.onError(this.#failure);
     this.#lastId += 1;
     const message: RequestMessage = {
       type: "request",

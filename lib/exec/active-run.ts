@@ -5,14 +5,15 @@
 // 2. With a timeout, there is a result in bounded time, even if the process or its host hangs.
 // 3. The reader waits only for the process, so it loses no output and never slows the process down.
 import type { Observable } from "rxjs";
-import type { ExitedEvent, ProcessSpec } from "../../protocol/index.ts";
+import { type ExitedEvent, type ProcessSpec, present } from "../../protocol/index.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { ExecwireError, refuse } from "../errors.ts";
 import { GuardedObservable, type ReportError, reportToConsole } from "../log/guarded-observable.ts";
 import type { Backend } from "../process/backend.ts";
+import { terminateTree } from "../process/end-tree.ts";
 import type { Process } from "../process/process.ts";
 import { Capture, type RunChunk } from "./capture.ts";
-import { deliverInput, holdersOf, terminateTree, within } from "./commands.ts";
+import { deliverInput, holdersOf, within } from "./commands.ts";
 import { RunDeadlines } from "./ending.ts";
 import { checkRunOptions, planOf, type RunOptions, type RunPlan } from "./options.ts";
 import { type RunResult, resultOf } from "./result.ts";
@@ -95,7 +96,11 @@ export class ActiveRun {
     if (this.#deadlines.expiry) return undefined;
     this.#isStartRequested = true;
     const starting = this.#backend.start(
-      { ...spec, processId: this.#processId, ...(stdin !== undefined && !spec.tty && { pipeStdin: true }) },
+      present({
+        ...spec,
+        processId: this.#processId,
+        pipeStdin: stdin !== undefined && !spec.tty ? true : spec.pipeStdin,
+      }),
       { incarnation: this.#incarnation },
     );
     const over = new Promise<undefined>((resolve) => {

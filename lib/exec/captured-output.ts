@@ -1,5 +1,7 @@
 // A captured stream for the caller: its bytes, and its text with a marker where bytes are missing.
+import { present } from "../../protocol/index.ts";
 import type { Encoding } from "./encoding.ts";
+import { joinOmitted } from "./exec-text.ts";
 import { concat, type Excerpt } from "./head-tail.ts";
 import { segmentsOf, textOf } from "./pieces.ts";
 
@@ -79,15 +81,15 @@ export class CapturedOutput {
 
   toJSON(): CapturedOutputJson {
     const { text, encoding, totalBytes, omittedBytes } = this;
-    return { text, encoding, totalBytes, omittedBytes, ...(this.isLossy && { base64: toBase64(this.bytes) }) };
+    const base64 = this.isLossy ? toBase64(this.bytes) : undefined;
+    return present({ text, encoding, totalBytes, omittedBytes, base64 });
   }
 }
 
 function decode({ excerpt, encoding }: CapturedStream): string {
   const [head = "", tail] = segmentsOf(excerpt).map((segment) => textOf(segment, encoding.label));
   if (tail === undefined) return head;
-  const lineEnd = head === "" || head.endsWith("\n") ? "" : "\n";
-  return `${head}${lineEnd}[... ${excerpt.omittedBytes} bytes omitted ...]\n${tail}`;
+  return joinOmitted(head, tail, excerpt.omittedBytes);
 }
 
 /** `btoa` expects a string with one character per byte. In slices, since a call has a limited number of arguments. */

@@ -1,21 +1,10 @@
 // Requests of a run to its process, with fallbacks for backends that do not support all of them.
 import type { PipeHolder } from "../../protocol/index.ts";
 import type { Cancel, Clock } from "../clock.ts";
-import { ExecwireError } from "../errors.ts";
 import type { Process } from "../process/process.ts";
 
 /** The largest write: well below the frame limit, and half of what a stdin queue accepts in advance. */
 const WRITE_BYTES = 256 * 1024;
-
-/** Ends a process with everything it started. A dialect that knows no trees and no grace kills its group. */
-export async function terminateTree(process: Process, graceMs: number): Promise<void> {
-  try {
-    await process.terminate({ scope: "tree", graceMs });
-  } catch (error) {
-    if (!isUnsupported(error)) throw error;
-    await process.terminate();
-  }
-}
 
 /** The processes that hold the streams; undefined if the backend cannot list them. */
 export async function holdersOf(process: Process): Promise<readonly PipeHolder[] | undefined> {
@@ -39,8 +28,4 @@ export function within<T>(clock: Clock, ms: number, answer: Promise<T>): Promise
     cancel = clock.after(ms, () => resolve(undefined));
   });
   return Promise.race([answer.catch(() => undefined), tooLate]).finally(() => cancel?.());
-}
-
-function isUnsupported(error: unknown): boolean {
-  return error instanceof ExecwireError && error.code === "UNSUPPORTED";
 }

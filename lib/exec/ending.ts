@@ -5,6 +5,7 @@
 //      |                      ^
 //      +--timeout, abort--> expired --exit known--+
 //                              +--no exit after graceMs + drainDeadlineMs--> over
+import { MAX_TIMER_MS } from "../../protocol/index.ts";
 import type { Cancel, Clock } from "../clock.ts";
 import type { RunPlan } from "./options.ts";
 
@@ -13,9 +14,6 @@ export type Expiry = "timeout" | "abort";
 
 /** How the wait for the streams ended: all streams ended, no output for `drainMs`, or `drainDeadlineMs` was over. */
 export type Drain = "eof" | "idle" | "deadline";
-
-/** Longer timers fire at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** The durations, the abort signal, and callbacks for both decisions. */
 export interface RunDeadlinesOptions extends RunPlan {

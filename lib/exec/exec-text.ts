@@ -4,10 +4,11 @@ import type { ExecResult } from "./session-types.ts";
 /** Head and tail, with a line between them that counts the omitted bytes. */
 export function execText({ head, tail, omittedBytes, omittedAtLeast }: ExecResult): string {
   if (omittedBytes === 0 && !omittedAtLeast) return head;
-  const count = omittedAtLeast ? `at least ${omittedBytes}` : `${omittedBytes}`;
-  return `${endLine(head)}[... ${count} bytes omitted ...]\n${tail}`;
+  return joinOmitted(head, tail, omittedAtLeast ? `at least ${omittedBytes}` : omittedBytes);
 }
 
-function endLine(text: string): string {
-  return text === "" || text.endsWith("\n") ? text : `${text}\n`;
+/** Joins the two ends of a text with a line that counts the omitted bytes. */
+export function joinOmitted(head: string, tail: string, bytes: number | string): string {
+  const lineEnd = head === "" || head.endsWith("\n") ? "" : "\n";
+  return `${head}${lineEnd}[... ${bytes} bytes omitted ...]\n${tail}`;
 }

@@ -1,5 +1,5 @@
 // The options of a run, their defaults and checks.
-import { checkInteger, type Problem } from "../../protocol/index.ts";
+import { checkInteger, MAX_TIMER_MS, type Problem } from "../../protocol/index.ts";
 import type { Clock } from "../clock.ts";
 
 /** Defaults of `run`. They belong to the caller and not to a host, so they are not in `protocol/limits.ts`. */
@@ -48,13 +48,11 @@ export interface RunOptions {
   readonly clock?: Clock;
 }
 
-const MAX_MS = 2 ** 31 - 1;
-
 /** Returns the first problem of the options, if any. */
 export function checkRunOptions(options: RunOptions): Problem | undefined {
   const { timeoutMs, capture = "capped", leftBehind = "keep", stdin } = options;
   const milliseconds = (["graceMs", "drainMs", "drainDeadlineMs"] as const)
-    .map((field) => checkInteger(field, options[field] ?? 0, 0, MAX_MS))
+    .map((field) => checkInteger(field, options[field] ?? 0, 0, MAX_TIMER_MS))
     .find((problem) => problem !== undefined);
   if (milliseconds) return milliseconds;
   if (stdin !== undefined && typeof stdin !== "string" && !(stdin instanceof Uint8Array)) {
@@ -65,7 +63,7 @@ export function checkRunOptions(options: RunOptions): Problem | undefined {
     return { field: "leftBehind", message: 'must be "keep" or "terminate"' };
   }
   return (
-    checkInteger("timeoutMs", timeoutMs ?? 1, 1, MAX_MS) ??
+    checkInteger("timeoutMs", timeoutMs ?? 1, 1, MAX_TIMER_MS) ??
     checkInteger("capBytes", options.capBytes ?? 0, 0, Number.MAX_SAFE_INTEGER)
   );
 }

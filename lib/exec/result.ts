@@ -1,5 +1,6 @@
 // The result of a run. Failure is a value: a failed command is an outcome, not an error.
-import type { ExitedEvent, PipeHolder } from "../../protocol/index.ts";
+import { type ExitedEvent, type PipeHolder, present } from "../../protocol/index.ts";
+import { shellExitCode } from "../process/signal-number.ts";
 import { aggregate, shorten } from "./aggregate.ts";
 import type { Capture } from "./capture.ts";
 import { CapturedOutput } from "./captured-output.ts";
@@ -7,7 +8,6 @@ import { type Encoding, encodingOf } from "./encoding.ts";
 import type { Drain, Expiry } from "./ending.ts";
 import type { Excerpt } from "./head-tail.ts";
 import { looksSandboxDenied } from "./sandbox-denial.ts";
-import { signalNumber } from "./signal-number.ts";
 
 /** Plain data except for the outputs, which `JSON.stringify` converts too. */
 export interface RunResult {
@@ -47,7 +47,6 @@ export interface RunResult {
 
 /** As timeout(1). */
 const EXPIRED = 124;
-const SIGNAL_BASE = 128;
 
 /** What is known at the end of a run, besides its output. */
 export interface RunFacts extends Pick<RunResult, "processId" | "durationMs" | "drain"> {
@@ -80,13 +79,13 @@ export async function resultOf(capture: Capture, capBytes: number, facts: RunFac
     ];
     return looksSandboxDenied({ ...exit, sandbox, texts });
   };
-  return {
+  return present({
     processId,
     ...exit,
     durationMs,
     sandboxDenied: exited?.sandboxDenied || (expiry === undefined && sandbox !== "none" && isDenied()),
     drain,
-    ...(holders && { holders }),
+    holders,
     gaps: capture.gaps,
     stdout: outputOf(out, outEncoding),
     stderr: outputOf(err, errEncoding),
@@ -94,7 +93,7 @@ export async function resultOf(capture: Capture, capBytes: number, facts: RunFac
       { excerpt: both.stdout, encoding: outEncoding },
       { excerpt: both.stderr, encoding: errEncoding },
     ]),
-  };
+  });
 }
 
 /** How the command ended, in the shell's terms and as it was. */
@@ -105,6 +104,6 @@ export function exitOf(
   const timedOut = expiry === "timeout" || exited?.reason === "timeout";
   const aborted = expiry === "abort";
   const signal = exited?.signal ?? null;
-  const own = signal === null ? (exited?.exitCode ?? null) : SIGNAL_BASE + (signalNumber(signal) ?? 0);
+  const own = exited ? shellExitCode(exited) : null;
   return { exitCode: timedOut || aborted ? EXPIRED : own, signal, timedOut, aborted, exited: exited ?? null };
 }

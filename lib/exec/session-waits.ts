@@ -1,5 +1,5 @@
 // Checks the wait and budget options of a call, fills in the defaults, and clamps them to the limits.
-import { checkInteger } from "../../protocol/index.ts";
+import { checkInteger, MAX_TIMER_MS } from "../../protocol/index.ts";
 import { refuse } from "../errors.ts";
 import type { TakeOptions } from "./session.ts";
 import type { ExecLimits } from "./session-limits.ts";
@@ -31,7 +31,7 @@ function wait(
   max: number,
 ) {
   refuse(checkInteger("yieldMs", yieldMs ?? 0, 0, Number.MAX_SAFE_INTEGER));
-  refuse(checkInteger("quietMs", quietMs ?? 0, 0, 2 ** 31 - 1));
+  refuse(checkInteger("quietMs", quietMs ?? 0, 0, MAX_TIMER_MS));
   const clamped = Math.min(max, Math.max(min, yieldMs ?? byDefault));
   return { yieldMs: clamped, quietMs, maxBytes: bytesOf(budget, limits), signal };
 }

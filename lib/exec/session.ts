@@ -5,9 +5,11 @@
 // 1. One call reads at a time (`#mutex`). The position moves only when its answer is made, so an aborted call loses no output.
 // 2. Every byte is in exactly one answer, or counted as omitted in one. An incomplete character moves to the next answer.
 // 3. The log is followed from start to end, so that a session still answers after the backend has removed its process.
+import { present } from "../../protocol/index.ts";
 import { type Clock, systemClock } from "../clock.ts";
+import { Cursor } from "../log/cursor.ts";
 import type { Process } from "../process/process.ts";
-import { Collecting, type Place } from "./collecting.ts";
+import { Collecting } from "./collecting.ts";
 import { OutputWindow, type Partials } from "./output-window.ts";
 import type { ExecLimits } from "./session-limits.ts";
 import type { ExecFacts, ExecResult, ExecSessionInfo } from "./session-types.ts";
@@ -38,7 +40,8 @@ export class ExecSession {
   readonly #unfollow: () => void;
   /** Aborting it makes the call that reads now answer. */
   #hurry: AbortController | undefined;
-  #place: Place = { afterSeq: 0, offset: 0 };
+  /** The position up to which output was returned. */
+  #cursor: Cursor;
   #partials: Partials = new Map();
   #exitWasTold = false;
 
@@ -47,6 +50,7 @@ export class ExecSession {
     this.process = process;
     this.#limits = limits;
     this.#clock = clock;
+    this.#cursor = new Cursor(process.log);
     this.#unfollow = process.log.onAppend(() => undefined);
   }
 
@@ -64,7 +68,8 @@ export class ExecSession {
 
   get facts(): ExecFacts {
     const { closed, exited, failure, headSeq } = this.process.log;
-    return {
+    const isLost = failure !== undefined && !closed;
+    return present({
       processId: this.process.id,
       exited: exited !== undefined,
       exitCode: exited?.exitCode ?? null,
@@ -72,30 +77,26 @@ export class ExecSession {
       reason: exited?.reason ?? null,
       sandboxDenied: exited?.sandboxDenied ?? false,
       outputClosed: closed,
-      outputDrained: closed && this.#place.afterSeq >= headSeq,
-      ...(failure && !closed && { failure: { code: failure.code, message: failure.message, data: failure.data } }),
-    };
+      outputDrained: closed && this.#cursor.afterSeq >= headSeq,
+      failure: isLost ? { code: failure.code, message: failure.message, data: failure.data } : undefined,
+    });
   }
 
   get info(): ExecSessionInfo {
     const { info, log } = this.process;
     const { argv, cwd, tty, stdin, startedAt } = info;
     const { facts } = this;
-    const state = facts.failure ? "failed" : facts.outputClosed ? "closed" : facts.exited ? "exited" : "running";
+    const state: ExecSessionInfo["state"] = facts.failure
+      ? "failed"
+      : facts.outputClosed
+        ? "closed"
+        : facts.exited
+          ? "exited"
+          : "running";
     const printed = log.offsetAfter(log.headSeq);
-    const { offset } = this.#place;
+    const { offset } = this.#cursor;
     const unreadBytes = printed === undefined || offset === undefined ? undefined : printed - offset;
-    return {
-      sessionId: this.id,
-      argv,
-      cwd,
-      tty,
-      stdin,
-      state,
-      startedAt,
-      ...facts,
-      ...(unreadBytes !== undefined && { unreadBytes }),
-    };
+    return present({ sessionId: this.id, argv, cwd, tty, stdin, state, startedAt, ...facts, unreadBytes });
   }
 
   /** Waits as the options say, and answers with the new output. Rejects with the signal's reason, or with the error of `act`. */
@@ -119,9 +120,9 @@ export class ExecSession {
       signal?.throwIfAborted();
       const { facts } = this;
       this.#exitWasTold ||= facts.exited;
-      const sessionId = this.isOver ? {} : { sessionId: this.id };
+      const sessionId = this.isOver ? undefined : this.id;
       const tookMs = this.#clock.now() - startedAt;
-      return { ...sessionId, ...facts, ...output, ...(input !== undefined && { input }), tookMs };
+      return present({ sessionId, ...facts, ...output, input, tookMs });
     } finally {
       cancel();
       if (isLocked) this.#mutex.release();
@@ -148,9 +149,9 @@ export class ExecSession {
     const { signal, maxBytes, quietMs } = options;
     const window = new OutputWindow(maxBytes, this.#partials);
     const { earlyExitMs, drainMs } = this.#limits;
-    const place = await new Collecting({
-      view: this.process.log,
-      from: this.#place,
+    const cursor = this.#cursor.fork();
+    await new Collecting({
+      cursor,
       window,
       clock: this.#clock,
       deadline,
@@ -162,11 +163,11 @@ export class ExecSession {
     }).run();
     // Invariant 1.
     signal?.throwIfAborted();
-    this.#place = place;
+    this.#cursor = cursor;
     const { closed, headSeq } = this.process.log;
-    const { head, tail, omittedBytes, isExact, partials } = window.finish(closed && place.afterSeq >= headSeq);
+    const { head, tail, omittedBytes, isExact, partials } = window.finish(closed && cursor.afterSeq >= headSeq);
     this.#partials = partials;
-    return { head, tail, omittedBytes, ...(!isExact && { omittedAtLeast: true as const }) };
+    return present({ head, tail, omittedBytes, omittedAtLeast: isExact ? undefined : (true as const) });
   }
 }
 

@@ -1,11 +1,12 @@
 // Exec sessions: processes for the tools of an agent, which start a command, wait a little, poll, write, and stop it. They work
 // over any backend; every answer is plain data, and no process outlives `close`.
-import { type ProcessSpec, limits as protocolLimits, type SignalName } from "../../protocol/index.ts";
+import { type ProcessSpec, present, limits as protocolLimits, type SignalName } from "../../protocol/index.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { ExecwireError, refuse } from "../errors.ts";
 import type { Backend } from "../process/backend.ts";
+import { endTree } from "../process/end-tree.ts";
 import type { Process } from "../process/process.ts";
-import { endTree } from "./end-tree.ts";
+import { within } from "./commands.ts";
 import { checkMapping, mapCwd, type PathMapping } from "./path-mapping.ts";
 import { ExecSession } from "./session.ts";
 import { type ExecLimits, execLimits } from "./session-limits.ts";
@@ -167,7 +168,7 @@ export class ExecSessions {
     const id = this.#table.reserve();
     let process: Process;
     try {
-      process = await this.#backend.start({ ...spec, ...(cwd !== undefined && { cwd }) });
+      process = await this.#backend.start(present({ ...spec, cwd }));
     } catch (error) {
       this.#table.cancel(id);
       throw error;
@@ -201,9 +202,10 @@ export class ExecSessions {
     return result;
   }
 
-  #end(session: ExecSession, graceMs: number | undefined): Promise<void> {
+  async #end(session: ExecSession, graceMs: number | undefined): Promise<void> {
     const waitMs = (graceMs ?? protocolLimits.graceMs) + this.#limits.stopDeadlineMs;
-    return endTree(session.process, { graceMs, waitMs, clock: this.#clock });
+    // If the process does not end in time, its state shows it.
+    await within(this.#clock, waitMs, endTree(session.process, graceMs));
   }
 
   #refuseIfClosed(): void {

@@ -1,4 +1,4 @@
-// Copying files, links and trees. What a link leads to is never copied in its place.
+// Copies files, links and trees. A link is copied as a link, never as its target.
 import type { FileHandle } from "node:fs/promises";
 import { lstat, readlink, symlink } from "node:fs/promises";
 import { createDirectory } from "./directories.ts";
@@ -9,7 +9,7 @@ import { readEntries } from "./list-directory.ts";
 import { realPath } from "./metadata.ts";
 import { readFully, withFile, writeFully } from "./open-file.ts";
 
-/** Copies. A directory needs `recursive`, and is merged into one that is there; a FIFO, a socket, a device in it is left out. */
+/** Copies. A directory needs `recursive` and is merged into an existing one; FIFOs, sockets and devices in it are skipped. */
 export async function copy(
   source: FilePath,
   destination: FilePath,
@@ -35,21 +35,21 @@ async function copyEntry(source: FilePath, destination: FilePath, kind: Kind): P
   );
 }
 
-/** What stats and entries of a directory have in common. */
+/** Common to `Stats` and `Dirent`. */
 interface Kind {
   isFile(): boolean;
   isDirectory(): boolean;
   isSymbolicLink(): boolean;
 }
 
-/** Throws when the destination would be in the source, also by way of a link. */
+/** Throws if the destination would be within the source, also through a link. */
 async function refuseIntoItself(source: FilePath, destination: FilePath): Promise<void> {
   const nearest = await realPathOfNearest(destination);
   if (nearest && isWithin(nearest, await realPath(source)))
     throw new FileRefusal("copiesIntoItself", "cannot copy a directory to itself or one of its descendants");
 }
 
-/** The real path of the closest thing that exists. */
+/** The real path of the nearest existing ancestor, or of the path itself. */
 async function realPathOfNearest(path: FilePath): Promise<FilePath | undefined> {
   for (const at of ancestry(path).toReversed()) {
     try {
@@ -61,11 +61,11 @@ async function realPathOfNearest(path: FilePath): Promise<FilePath | undefined> 
   return undefined;
 }
 
-/** Not Node's copyFile: that would wait for ever on a FIFO, and copies nothing of a file in /proc, whose size reads 0. */
+/** Not Node's copyFile, which waits forever on a FIFO, and copies nothing from a file in /proc, whose size is 0. */
 function copyFile(source: FilePath, destination: FilePath): Promise<void> {
   return withFile(source, {}, (from, original) =>
     withFile(destination, { mode: "write", allowDevices: true }, async (to, target) => {
-      // Onto itself nothing is to be done; to truncate it would lose it.
+      // The same file: nothing to do, and truncating it would destroy it.
       if (original.dev === target.dev && original.ino === target.ino) return;
       if (target.isFile()) {
         if (target.size > 0n) await to.truncate();
@@ -77,11 +77,11 @@ function copyFile(source: FilePath, destination: FilePath): Promise<void> {
   );
 }
 
-/** Those that are copied; to set an owner's identity or a sticky bit is another decision. */
+/** The mode bits that are copied: not set-user-ID, set-group-ID or sticky. */
 const PERMISSIONS = 0o777n;
 
 async function copyContents(from: FileHandle, to: FileHandle, size: bigint): Promise<void> {
-  // One byte more than there is shows the end in the same read.
+  // One byte more than the size, so that a single read also detects the end.
   const buffer = Buffer.allocUnsafeSlow(size > 0n && size < COPY_BYTES ? Number(size) + 1 : COPY_BYTES);
   for (let piece: Buffer = buffer; piece.length === buffer.length; ) {
     piece = await readFully(from, buffer, null);
@@ -89,5 +89,5 @@ async function copyContents(from: FileHandle, to: FileHandle, size: bigint): Pro
   }
 }
 
-/** Large enough that the work is copying rather than calling. */
+/** Large enough that calls cost little compared with copying. */
 const COPY_BYTES = 512 * 1024;

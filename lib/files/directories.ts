@@ -1,13 +1,13 @@
-// Making directories and removing trees.
+// Creates directories and removes trees.
 import { lstat, mkdir, rmdir, stat, unlink } from "node:fs/promises";
 import { childPath, type FilePath, parentPath } from "./file-path.ts";
 import { FileRefusal, isErrno } from "./file-refusal.ts";
 import { inBatches } from "./in-batches.ts";
 import { readEntries } from "./list-directory.ts";
 
-/** Makes a directory; `recursive` also those above it, and is content with one that is there. */
+/** Creates a directory; `recursive` also creates its parents, and accepts an existing directory. */
 export async function createDirectory(path: FilePath, { recursive }: { readonly recursive: boolean }): Promise<void> {
-  // Not Node's own `recursive`: where a dangling link is in the way it does not say so.
+  // Not Node's own `recursive`, which reports no error for a dangling link in the path.
   try {
     await mkdir(path);
   } catch (error) {
@@ -32,13 +32,13 @@ async function acceptDirectory(path: FilePath, error: unknown): Promise<void> {
 
 /** How something is removed. */
 export interface RemoveOptions {
-  /** Also a directory that is not empty. */
+  /** Also removes a directory that is not empty. */
   readonly recursive: boolean;
-  /** Nothing there is fine. */
+  /** A missing path is no error. */
   readonly force: boolean;
 }
 
-/** Removes a file, a link (never what it leads to) or a directory. */
+/** Removes a file, a link (never its target) or a directory. */
 export async function remove(path: FilePath, { recursive, force }: RemoveOptions): Promise<void> {
   if (parentPath(path) === undefined) throw new FileRefusal("removesRoot", "the root directory cannot be removed");
   try {
@@ -54,12 +54,12 @@ async function removeEntry(
 ): Promise<void> {
   if (!isDirectory) return unlink(path);
   if (recursive) {
-    // Read to the end first: what is removed while a directory is read may hide what is not.
+    // Read to the end first: removing entries while a directory is read may skip others.
     await inBatches(await readEntries(path), async (entry) => {
       try {
         await removeEntry(childPath(path, entry.name), { isDirectory: entry.isDirectory(), recursive });
       } catch (error) {
-        // Somebody else was faster.
+        // Another process removed it first.
         if (!isErrno(error, "ENOENT")) throw error;
       }
     });

@@ -1,5 +1,5 @@
-// What the operations of this folder refuse by themselves. What the operating system refuses passes as Node's own error,
-// with its `code` and `errno`.
+// Refusals by the operations of this folder. Errors of the operating system pass unchanged as Node's own, with `code` and
+// `errno`.
 
 /** Why an operation was refused. */
 export type FileRefusalReason =
@@ -15,7 +15,7 @@ export type FileRefusalReason =
   | "copiesIntoItself"
   | "copiesSpecialFile";
 
-/** An operation that was not tried, or given up, for a reason of ours. */
+/** An operation that this folder refused or gave up, without an error of the operating system. */
 export class FileRefusal extends Error {
   readonly reason: FileRefusalReason;
 
@@ -26,12 +26,12 @@ export class FileRefusal extends Error {
   }
 }
 
-/** Refuses what is no regular file where one is needed. */
+/** The refusal of a path that is not a regular file. */
 export function notAFile(path: Buffer): FileRefusal {
   return new FileRefusal("notAFile", `path \`${path}\` is not a file`);
 }
 
-/** Whether it is the operating system's error of one of these names, such as `ENOENT`. */
+/** Whether an error has one of these codes, such as `ENOENT`. */
 export function isErrno(error: unknown, ...codes: readonly string[]): boolean {
   return codes.includes((error as NodeJS.ErrnoException | undefined)?.code ?? "");
 }

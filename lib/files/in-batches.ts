@@ -1,9 +1,9 @@
-// Doing one thing to many items, some at a time.
+// Runs an operation on many items, a batch at a time.
 
-/** Enough to keep the threads of file operations busy, and few enough that nothing piles up. */
+/** Enough to keep libuv's threads busy, and few enough that no queue builds up. */
 const BATCH = 16;
 
-/** Calls for each item, a batch at a time; the results keep their order. A failure ends it when its batch is done. */
+/** Calls `work` for each item; results are in the order of items. On a failure, rejects once the current batch has settled. */
 export async function inBatches<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   for (let at = 0; at < items.length; at += BATCH) {

@@ -1,24 +1,24 @@
-// The entries of one directory, with links told from what they lead to.
+// Lists one directory, with links resolved to the kind of their target.
 import type { Dirent } from "node:fs";
 import { opendir, stat } from "node:fs/promises";
 import { childPath, type FilePath } from "./file-path.ts";
 import { inBatches } from "./in-batches.ts";
 
-/** A name in a directory. */
+/** An entry of a directory. */
 export interface DirectoryEntry {
   readonly name: Buffer;
-  /** Of what a link leads to. */
+  /** For a link, the kind of its target. */
   readonly kind: "file" | "directory" | "other";
   readonly isLink: boolean;
 }
 
-/** Entries taken from the system at a time: enough to be quick, few enough that nobody else waits. */
+/** Entries read per call: enough to be fast, few enough that other work is not delayed. */
 const ENTRIES_AT_A_TIME = 512;
 
-/** The entries as the system tells them, in no order. */
+/** The entries as the system reports them, unordered. */
 export async function readEntries(path: FilePath): Promise<Dirent<Buffer>[]> {
   const entries: Dirent<Buffer>[] = [];
-  // Node takes any encoding here as it does for readdir; only its types do not say so.
+  // Node accepts "buffer" here as in readdir; its types omit it.
   const options = { bufferSize: ENTRIES_AT_A_TIME, encoding: "buffer" as BufferEncoding };
   for await (const entry of await opendir(path as unknown as string, options)) {
     entries.push(entry as unknown as Dirent<Buffer>);
@@ -26,7 +26,7 @@ export async function readEntries(path: FilePath): Promise<Dirent<Buffer>[]> {
   return entries;
 }
 
-/** The entries in no order, with what links lead to; a link that leads nowhere is left out. */
+/** The entries, unordered, with links resolved; dangling links are omitted. */
 export async function listDirectory(path: FilePath): Promise<DirectoryEntry[]> {
   const entries = await readEntries(path);
   const links = entries.filter((entry) => entry.isSymbolicLink());
@@ -39,7 +39,6 @@ export async function listDirectory(path: FilePath): Promise<DirectoryEntry[]> {
   });
 }
 
-/** Of what an entry is that is no link. */
 function kindOf(entry: { isFile(): boolean; isDirectory(): boolean }): DirectoryEntry["kind"] {
   if (entry.isFile()) return "file";
   return entry.isDirectory() ? "directory" : "other";

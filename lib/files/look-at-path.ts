@@ -1,33 +1,33 @@
-// Looking at a path from the root down, so that later it can be told whether anything on the way to it has changed.
+// Snapshots of a path and its ancestors, to detect later whether any of them has changed.
 import { lstat } from "node:fs/promises";
 import { ancestry, type FilePath, keyOf, nameOf, parentPath } from "./file-path.ts";
 import { isErrno } from "./file-refusal.ts";
 
-/** Whether something is to be at the end of a path, or nothing. */
-export interface Expectation {
+/** A path that must exist, or must not. */
+export interface ExpectedPath {
   readonly path: FilePath;
   readonly isPresent: boolean;
 }
 
-/** What was found on the way to a path. */
-export interface Look {
-  /** Each name on the way, down to the first that is missing. */
-  readonly spots: readonly { readonly directory: FilePath; readonly name: Buffer }[];
-  /** The directory that holds the last of them. */
+/** The state of a path and its ancestors. */
+export interface PathSnapshot {
+  /** Each entry from the root down to the path, or to the first one missing. */
+  readonly entries: readonly { readonly directory: FilePath; readonly name: Buffer }[];
+  /** The directory of the last entry. */
   readonly nearest: FilePath;
-  /** Differs when something has changed that matters. */
+  /** Two snapshots with the same stamp show no relevant change. */
   readonly stamp: string;
 }
 
-/** Looks at each name on the way to a path. Undefined when the path is not as it should be, or its state cannot be told. */
-export async function lookAt({ path, isPresent }: Expectation): Promise<Look | undefined> {
-  const spots: Look["spots"][number][] = [];
+/** Takes a snapshot. Undefined if the path is not as expected, has a link in it, or its state cannot be determined. */
+export async function snapshotPath({ path, isPresent }: ExpectedPath): Promise<PathSnapshot | undefined> {
+  const entries: PathSnapshot["entries"][number][] = [];
   let stamp = "";
   let nearest = path;
   for (const at of ancestry(path)) {
     const directory = parentPath(at);
     if (directory) {
-      spots.push({ directory, name: nameOf(at) });
+      entries.push({ directory, name: nameOf(at) });
       nearest = directory;
     }
     try {
@@ -37,12 +37,12 @@ export async function lookAt({ path, isPresent }: Expectation): Promise<Look | u
       const { dev, ino, mode, uid, gid, size, mtimeNs, ctimeNs } = stats;
       stamp = `${dev}:${ino}`;
       if (isEnd) stamp += `:${mode}:${uid}:${gid}`;
-      // The times of a directory change with everything in it.
+      // Not the times of a directory: they change with every entry.
       if (isEnd && !stats.isDirectory()) stamp += `:${size}:${mtimeNs}:${ctimeNs}`;
     } catch (error) {
       if (isPresent || !isErrno(error, "ENOENT")) return undefined;
-      return { spots, nearest, stamp: `${stamp}/${keyOf(nameOf(at))}` };
+      return { entries, nearest, stamp: `${stamp}/${keyOf(nameOf(at))}` };
     }
   }
-  return { spots, nearest, stamp };
+  return { entries, nearest, stamp };
 }

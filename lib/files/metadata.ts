@@ -1,23 +1,25 @@
-// What is known about a path without opening it.
+// Metadata of a path, read without opening it.
 import { lstat, realpath, stat } from "node:fs/promises";
 import type { FilePath } from "./file-path.ts";
 import { FileRefusal } from "./file-refusal.ts";
-import { throughRealDirectories } from "./real-directories.ts";
+import { withNoFollowPath } from "./real-directories.ts";
 
-/** About a path; all but `isSymlink` is said of what a link leads to. A FIFO, a socket, a device is neither file nor directory. */
+/** For a link, everything but `isSymlink` describes its target. FIFOs, sockets and devices are neither file nor directory. */
 export interface Metadata {
   readonly isDirectory: boolean;
   readonly isFile: boolean;
   readonly isSymlink: boolean;
   readonly size: number;
-  /** 0 where the file system does not know it. */
+  /** 0 if the file system does not record it. */
   readonly createdAtMs: number;
   readonly modifiedAtMs: number;
 }
 
-/** Looks at a path. Without following links, one in the path is refused as `symbolicLink`, or fails with ENOTDIR. */
+/** Reads metadata. With `followSymlinks: false` a link at the end is refused as `symbolicLink`; one before fails with ENOTDIR. */
 export async function readMetadata(path: FilePath, { followSymlinks = true } = {}): Promise<Metadata> {
-  const itself = followSymlinks ? await lstat(path) : await throughRealDirectories(path, (held) => lstat(held));
+  const itself = followSymlinks
+    ? await lstat(path)
+    : await withNoFollowPath(path, (noFollowPath) => lstat(noFollowPath));
   const isSymlink = itself.isSymbolicLink();
   if (isSymlink && !followSymlinks) throw new FileRefusal("symbolicLink", "path contains a symbolic link");
   const stats = isSymlink ? await stat(path) : itself;
@@ -31,7 +33,7 @@ export async function readMetadata(path: FilePath, { followSymlinks = true } = {
   };
 }
 
-/** The path with every link resolved. */
+/** The path with all links resolved. */
 export function realPath(path: FilePath): Promise<FilePath> {
   return realpath(path, { encoding: "buffer" });
 }

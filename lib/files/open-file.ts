@@ -1,22 +1,22 @@
-// Opening that cannot hang: without O_NONBLOCK the open of a FIFO waits for its other end, for ever, in one of the few
+// Opens files without hanging: without O_NONBLOCK, opening a FIFO waits for its other end, possibly forever, in one of the few
 // threads that all file operations of the program share.
 import { type BigIntStats, constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import type { FilePath } from "./file-path.ts";
 import { notAFile } from "./file-refusal.ts";
-import { throughRealDirectories } from "./real-directories.ts";
+import { withNoFollowPath } from "./real-directories.ts";
 
 /** How a file is opened. */
 export interface OpenOptions {
-  /** Default true; false fails where the path or a directory of it is a symbolic link. */
+  /** Default true. False fails if the path or a directory in it is a symbolic link. */
   readonly followSymlinks?: boolean;
-  /** To read (default), to write, or to write from nothing. What is written to is made when it is missing. */
+  /** Default `read`. `write` and `replace` create a missing file; `replace` truncates an existing one. */
   readonly mode?: "read" | "write" | "replace";
-  /** Whether a character device such as /dev/null will do. */
+  /** Whether a character device such as /dev/null is accepted. */
   readonly allowDevices?: boolean;
 }
 
-/** A file, and what was known about it when it was opened. */
+/** An open file, with its stats at the time of opening. */
 export interface OpenedFile {
   readonly handle: FileHandle;
   readonly stats: BigIntStats;
@@ -33,11 +33,11 @@ export async function openFile(
   path: FilePath,
   { followSymlinks = true, mode = "read", allowDevices = false }: OpenOptions = {},
 ): Promise<OpenedFile> {
-  // Windows knows neither flag.
+  // Windows has neither O_NONBLOCK nor O_NOFOLLOW.
   const flags = FLAGS[mode] | (constants.O_NONBLOCK ?? 0);
   const handle = followSymlinks
     ? await open(path, flags, 0o666)
-    : await throughRealDirectories(path, (held) => open(held, flags | (constants.O_NOFOLLOW ?? 0), 0o666));
+    : await withNoFollowPath(path, (noFollowPath) => open(noFollowPath, flags | (constants.O_NOFOLLOW ?? 0), 0o666));
   try {
     const stats = await handle.stat({ bigint: true });
     if (!stats.isFile() && !(allowDevices && stats.isCharacterDevice())) throw notAFile(path);
@@ -48,7 +48,7 @@ export async function openFile(
   }
 }
 
-/** Opens a file for the time of a call. */
+/** Opens a file, calls `use`, and closes the file. */
 export async function withFile<T>(
   path: FilePath,
   options: OpenOptions,
@@ -62,7 +62,7 @@ export async function withFile<T>(
   }
 }
 
-/** Fills the buffer from a position, or from where the last read ended; less than full means the end was reached. */
+/** Fills the buffer from `position`, or from the file's current position if null. A shorter result means the end of file. */
 export async function readFully(handle: FileHandle, buffer: Buffer, position: number | null): Promise<Buffer> {
   let filled = 0;
   while (filled < buffer.length) {
@@ -74,7 +74,7 @@ export async function readFully(handle: FileHandle, buffer: Buffer, position: nu
   return buffer.subarray(0, filled);
 }
 
-/** Writes all of it at a position, or where the last write ended. */
+/** Writes all bytes at `position`, or at the file's current position if null. */
 export async function writeFully(handle: FileHandle, bytes: Buffer, position: number | null): Promise<void> {
   for (let written = 0; written < bytes.length; ) {
     const at = position === null ? null : position + written;

@@ -1,4 +1,4 @@
-// Whole files: read in pieces, since one may be larger than any string, and written at once.
+// Reads whole files in pieces, since a file may be larger than any string, and writes whole files at once.
 import type { FilePath } from "./file-path.ts";
 import { FileRefusal } from "./file-refusal.ts";
 import { openFile, readFully, withFile, writeFully } from "./open-file.ts";
@@ -6,20 +6,20 @@ import { openFile, readFully, withFile, writeFully } from "./open-file.ts";
 /** How a file is read. */
 export interface ReadOptions {
   readonly followSymlinks?: boolean;
-  /** A larger file is refused as `tooLarge`, also one that grows beyond it meanwhile. */
+  /** A larger file is refused as `tooLarge`, also if it grows during the read. */
   readonly maxBytes: number;
-  /** The length of every piece but the last. */
+  /** Length of every piece but the last, in bytes. */
   readonly pieceBytes: number;
 }
 
-/** The contents of a file. A piece is valid until the next one is asked for: all are read into the same memory. */
+/** The contents of a file. A piece is valid until the next one is requested: all share one buffer. */
 export async function* readPieces(
   path: FilePath,
   { followSymlinks = true, maxBytes, pieceBytes }: ReadOptions,
 ): AsyncGenerator<Buffer, void, undefined> {
   const { handle, stats } = await openFile(path, { followSymlinks });
   try {
-    // The size is 0 for files that are made up as they are read, as those in /proc; so it bounds, but does not end.
+    // A size of 0 proves nothing: files in /proc are generated when read. So the size only refuses files early.
     if (stats.size > maxBytes) throw tooLarge(maxBytes);
     const buffer = Buffer.allocUnsafeSlow(pieceBytes);
     let total = 0;
@@ -33,7 +33,7 @@ export async function* readPieces(
   }
 }
 
-/** Replaces the contents of a file, or makes it. Also writes to a device, such as /dev/null. */
+/** Replaces the contents of a file, or creates it. Also writes to a device such as /dev/null. */
 export async function writeWhole(path: FilePath, bytes: Buffer, { followSymlinks = true } = {}): Promise<void> {
   await withFile(path, { followSymlinks, mode: "replace", allowDevices: true }, (handle) =>
     writeFully(handle, bytes, null),

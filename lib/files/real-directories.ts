@@ -1,15 +1,15 @@
-// Reaching a file without following any symbolic link on the way. On Linux each directory is held open while the next one
-// is opened inside it, so that nobody can put a link in its place meanwhile; elsewhere each one is only looked at.
+// Reaches a file without following symbolic links. On Linux each directory is opened relative to its open parent, so that no
+// other process can replace one by a link meanwhile (no TOCTOU race); elsewhere each one is only checked.
 import { constants } from "node:fs";
 import { lstat, open } from "node:fs/promises";
 import { constants as system } from "node:os";
 import { ancestry, childPath, type FilePath, nameOf } from "./file-path.ts";
 
-/** Opens for being passed through only, which needs no right to read. From Linux's fcntl.h; Node does not name it. */
+/** Opens a directory only to resolve paths beneath it, which needs no read permission. From Linux's fcntl.h; not in Node. */
 const O_PATH = 0o10000000;
 
-/** Calls with a path of the same file that no link can lead astray. Fails with ENOTDIR where a directory is a link. */
-export async function throughRealDirectories<T>(path: FilePath, use: (path: FilePath) => Promise<T>): Promise<T> {
+/** Calls `use` with an equivalent path without links in its directories. Fails with ENOTDIR if one of them is a link. */
+export async function withNoFollowPath<T>(path: FilePath, use: (path: FilePath) => Promise<T>): Promise<T> {
   const [root = path, ...rest] = ancestry(path);
   const last = rest.pop();
   if (last === undefined) return use(path);
@@ -20,17 +20,17 @@ export async function throughRealDirectories<T>(path: FilePath, use: (path: File
   let directory = await open(root, O_PATH | constants.O_DIRECTORY);
   try {
     for (const next of rest) {
-      const inside = await open(held(directory.fd, next), O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+      const inside = await open(pathBeneath(directory.fd, next), O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
       await directory.close();
       directory = inside;
     }
-    return await use(held(directory.fd, last));
+    return await use(pathBeneath(directory.fd, last));
   } finally {
     await directory.close();
   }
 }
 
-function held(fd: number, path: FilePath): FilePath {
+function pathBeneath(fd: number, path: FilePath): FilePath {
   return childPath(Buffer.from(`/proc/self/fd/${fd}`), nameOf(path));
 }
 

@@ -1,32 +1,32 @@
-// A tree of directories, breadth first and in the order of names, within limits. It ends in every tree: without links there
-// is no way back up, and when links are followed no directory is entered twice.
+// Walks a directory tree, breadth first and in the order of names, within limits. It always ends: without links there are no
+// cycles, and when links are followed no directory is entered twice.
 import { lstat, stat } from "node:fs/promises";
 import { childPath, type FilePath, keyOf } from "./file-path.ts";
 import { type DirectoryEntry, listDirectory } from "./list-directory.ts";
 
-/** What is walked, and how far. */
+/** Limits and links of a walk. */
 export interface WalkOptions {
-  /** Levels below the root whose directories are entered; 0 lists the root only. */
+  /** Levels of directories entered below the root; 0 lists only the root's entries. */
   readonly maxDepth: number;
-  /** Directories entered, the root among them. */
+  /** Most directories entered, including the root. */
   readonly maxDirectories: number;
-  /** Entries looked at, whether they are listed or not. */
+  /** Most entries read, whether listed or not. */
   readonly maxEntries: number;
   readonly followDirectorySymlinks: boolean;
-  /** Directories whose name begins with a dot are listed and not entered. */
+  /** Directories whose name begins with a dot are listed but not entered. */
   readonly pruneHiddenDirectories?: boolean;
 }
 
-/** What a walk found. */
+/** The result of a walk. */
 export interface WalkResult {
   readonly entries: readonly { readonly path: FilePath; readonly kind: "file" | "directory" }[];
   /** Directories that could not be read. */
   readonly errors: readonly { readonly path: FilePath; readonly error: unknown }[];
-  /** Whether entries or directories were left out because of a limit; those below `maxDepth` do not count. */
+  /** Whether a limit other than `maxDepth` left out entries or directories. */
   readonly truncated: boolean;
 }
 
-/** Walks a tree. Links to files, FIFOs, sockets and devices are not listed; a root that is no directory holds nothing. */
+/** Walks a tree. Links to files, FIFOs, sockets and devices are not listed. A root that is not a directory has no entries. */
 export async function walk(root: FilePath, options: WalkOptions): Promise<WalkResult> {
   const { maxDepth, maxDirectories, maxEntries, followDirectorySymlinks, pruneHiddenDirectories = false } = options;
   const entries: WalkResult["entries"][number][] = [];
@@ -50,7 +50,7 @@ export async function walk(root: FilePath, options: WalkOptions): Promise<WalkRe
   const isLink = (await lstat(root)).isSymbolicLink();
   const isDirectory = (await stat(root)).isDirectory();
   if (isDirectory && (followDirectorySymlinks || !isLink)) await enter(root, 0);
-  // The queue grows while it is gone through.
+  // The queue grows during the loop.
   for (const { path, depth } of queue) {
     try {
       for (const entry of inOrder(await listDirectory(path))) {
@@ -71,7 +71,7 @@ export async function walk(root: FilePath, options: WalkOptions): Promise<WalkRe
 
 const DOT = 0x2e;
 
-/** By the bytes of the names; as strings they compare several times faster. */
+/** Sorts by the bytes of the names; latin1 strings compare several times faster than buffers. */
 function inOrder(entries: readonly DirectoryEntry[]): DirectoryEntry[] {
   const byKey = new Map(entries.map((entry) => [keyOf(entry.name), entry]));
   return [...byKey.keys()].sort().map((key) => byKey.get(key)!);

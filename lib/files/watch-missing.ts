@@ -1,51 +1,52 @@
-// Watches for something to appear where there is nothing, for who remembers that there is nothing.
-// The directories on the way to each path are watched, so that the making, moving or removal of one of them is seen as
-// well; what an event means is found out by looking, so a false one is harmless. Invariants: (1) what is looked at has been
-// watched before, so nothing slips through in between; (2) it tells once, and nothing after `close`.
+// Watches missing paths until something appears there, for callers that cache the absence. Every directory on the way to a path
+// is watched, so that its creation, move or removal is noticed too. An event only triggers a check, so a false one is
+// harmless. Invariants: (1) a check happens after its directories are watched, so no change is missed in between; (2) `onChange`
+// is called once at most, and never after `close`.
 import { type FSWatcher, watch } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { type FilePath, keyOf, nameOf } from "./file-path.ts";
-import { type Expectation, type Look, lookAt } from "./look-at-path.ts";
+import { type ExpectedPath, type PathSnapshot, snapshotPath } from "./look-at-path.ts";
 
-/** What is watched. */
+/** The paths to watch. */
 export interface WatchedPaths {
-  /** There is nothing at any of these. */
+  /** Paths that do not exist. */
   readonly missing: readonly FilePath[];
-  /** Something that is there, and stays as it is. */
+  /** A path that exists, and must not change. */
   readonly present?: FilePath | undefined;
 }
 
-/** A watch that has not told yet. */
+/** An active watch. */
 export interface MissingWatch {
   close(): void;
 }
 
-/** How often is looked without an event: the system drops events when there are too many. */
-const BELT_MS = 5000;
+/** Interval of checks without an event: the system drops events when there are too many. */
+const RESCAN_MS = 5000;
 
 /**
- * Calls once when something appears at a missing path or on the way to it, when the way to it changes, or when what is
- * present changes. Undefined when it is not as described from the start, when a link is on the way, or when the file system
- * does not tell of changes.
+ * Calls `onChange` once when a missing path or one of its missing ancestors appears, when an existing ancestor changes, or when
+ * `present` changes. Undefined if the paths are not as described, if a link is in one, or if the file system does not report
+ * changes.
  */
 export async function watchMissing(
   { missing, present }: WatchedPaths,
   onChange: () => void,
 ): Promise<MissingWatch | undefined> {
-  const expected: Expectation[] = missing.map((path) => ({ path, isPresent: false }));
+  const expected: ExpectedPath[] = missing.map((path) => ({ path, isPresent: false }));
   if (present) expected.push({ path: present, isPresent: true });
-  const looks = (await Promise.all(expected.map(lookAt))).filter((look) => look !== undefined);
-  if (missing.length === 0 || looks.length < expected.length || !(await allTell(looks))) return undefined;
+  const snapshots = (await Promise.all(expected.map(snapshotPath))).filter((snapshot) => snapshot !== undefined);
+  if (missing.length === 0 || snapshots.length < expected.length || !(await allReportChanges(snapshots)))
+    return undefined;
   const isUnchanged = async () => {
-    const now = await Promise.all(expected.map(lookAt));
-    return now.every((look, index) => look?.stamp === looks[index]?.stamp);
+    const now = await Promise.all(expected.map(snapshotPath));
+    return now.every((snapshot, index) => snapshot?.stamp === snapshots[index]?.stamp);
   };
   const watching = new DirectoriesWatch(isUnchanged, onChange);
   try {
-    watching.start(looks);
+    watching.start(snapshots);
     if (await isUnchanged()) return watching; // (1)
   } catch {
-    // Not allowed, or too many watches of the whole system.
+    // Not permitted, or the system's limit of watches is reached.
   }
   watching.close();
   return undefined;
@@ -55,60 +56,60 @@ class DirectoriesWatch implements MissingWatch {
   readonly #isUnchanged: () => Promise<boolean>;
   readonly #onChange: () => void;
   readonly #watchers: FSWatcher[] = [];
-  #belt: NodeJS.Timeout | undefined;
-  #isLooking = false;
-  #lookAgain = false;
-  #isOver = false;
+  #rescanTimer: NodeJS.Timeout | undefined;
+  #isChecking = false;
+  #checkAgain = false;
+  #isClosed = false;
 
   constructor(isUnchanged: () => Promise<boolean>, onChange: () => void) {
     this.#isUnchanged = isUnchanged;
     this.#onChange = onChange;
   }
 
-  /** Watches every directory on the way for the names that were looked at. Throws when one cannot be watched. */
-  start(looks: readonly Look[]): void {
-    const names = new Map<string, Set<string>>();
-    for (const { directory, name } of looks.flatMap(({ spots }) => spots)) {
+  /** Watches every directory for the names in the snapshots. Throws if one cannot be watched. */
+  start(snapshots: readonly PathSnapshot[]): void {
+    const namesByDirectory = new Map<string, Set<string>>();
+    for (const { directory, name } of snapshots.flatMap(({ entries }) => entries)) {
       const key = keyOf(directory);
-      // What happens to the directory itself is told under its own name.
-      names.set(key, (names.get(key) ?? new Set([keyOf(nameOf(directory))])).add(keyOf(name)));
+      // Events of the directory itself carry its own name.
+      namesByDirectory.set(key, (namesByDirectory.get(key) ?? new Set([keyOf(nameOf(directory))])).add(keyOf(name)));
     }
-    for (const [key, wanted] of names) {
+    for (const [key, wanted] of namesByDirectory) {
       const watcher = watch(Buffer.from(key, "latin1"), { persistent: false, encoding: "buffer" }, (_, name) => {
-        if (name === null || wanted.has(keyOf(name))) void this.#look();
+        if (name === null || wanted.has(keyOf(name))) void this.#check();
       });
-      this.#watchers.push(watcher.on("error", () => this.#tell()));
+      this.#watchers.push(watcher.on("error", () => this.#notify()));
     }
-    this.#belt = setInterval(() => void this.#look(), BELT_MS).unref();
+    this.#rescanTimer = setInterval(() => void this.#check(), RESCAN_MS).unref();
   }
 
   close(): void {
-    this.#isOver = true;
-    clearInterval(this.#belt);
+    this.#isClosed = true;
+    clearInterval(this.#rescanTimer);
     for (const watcher of this.#watchers) watcher.close();
   }
 
-  /** One look at a time; what happens meanwhile is looked at after it. */
-  async #look(): Promise<void> {
-    this.#lookAgain = true;
-    if (this.#isLooking) return;
-    this.#isLooking = true;
-    while (this.#lookAgain && !this.#isOver) {
-      this.#lookAgain = false;
-      if (!(await this.#isUnchanged())) this.#tell();
+  /** One check at a time; an event during a check causes another one. */
+  async #check(): Promise<void> {
+    this.#checkAgain = true;
+    if (this.#isChecking) return;
+    this.#isChecking = true;
+    while (this.#checkAgain && !this.#isClosed) {
+      this.#checkAgain = false;
+      if (!(await this.#isUnchanged())) this.#notify();
     }
-    this.#isLooking = false;
+    this.#isChecking = false;
   }
 
-  #tell(): void {
-    if (this.#isOver) return; // (2)
+  #notify(): void {
+    if (this.#isClosed) return; // (2)
     this.close();
     this.#onChange();
   }
 }
 
-/** File systems of Linux that announce every change, by the numbers of statfs(2); a remote or made-up one does not. */
-const ANNOUNCING = new Set([
+/** Linux file systems that report every change, by their statfs(2) type. Remote and virtual ones do not. */
+const REPORTING_FILE_SYSTEMS = new Set([
   0xef53, // ext2, ext3, ext4
   0x01021994, // tmpfs, devtmpfs
   0x58465342, // xfs
@@ -120,16 +121,16 @@ const ANNOUNCING = new Set([
   0x858458f6, // ramfs
 ]);
 
-/** Whether the file systems that hold the nearest existing directories announce what happens in them. */
-async function allTell(looks: readonly Look[]): Promise<boolean> {
-  const nearest = new Map(looks.map(({ nearest }) => [keyOf(nearest), nearest]));
-  return (await Promise.all([...nearest.values()].map(tellsOfChanges))).every(Boolean);
+/** Whether the file systems of the nearest existing directories report all changes. */
+async function allReportChanges(snapshots: readonly PathSnapshot[]): Promise<boolean> {
+  const nearest = new Map(snapshots.map(({ nearest }) => [keyOf(nearest), nearest]));
+  return (await Promise.all([...nearest.values()].map(reportsChanges))).every(Boolean);
 }
 
-async function tellsOfChanges(directory: FilePath): Promise<boolean> {
+async function reportsChanges(directory: FilePath): Promise<boolean> {
   if (process.platform !== "linux") return true;
   return statfs(directory).then(
-    ({ type }) => ANNOUNCING.has(type),
+    ({ type }) => REPORTING_FILE_SYSTEMS.has(type),
     () => false,
   );
 }

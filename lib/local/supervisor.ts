@@ -1,55 +1,58 @@
-// The local backend: owns the actors of all processes that this program supervises, and nothing of what they do.
+// The local backend: owns the actors of all processes that this program supervises, but nothing of what they do.
 import { randomUUID } from "node:crypto";
 import { isAbsolute } from "node:path";
 import type { Meter } from "@opentelemetry/api";
-import { Subject } from "rxjs";
 import {
-  checkSpec,
+  checkGrace,
+  checkStart,
   checkText,
   type DeliveryMode,
   type Limits,
-  limits,
   type ProcessInfo,
   type ProcessSpec,
 } from "../../protocol/index.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { ExecwireError, refuse } from "../errors.ts";
-import { GuardedObservable, type ReportError, reportToConsole } from "../log/guarded-observable.ts";
+import { ProcessTable, type StartNames } from "../host/process-table.ts";
+import { withDefaults } from "../limits.ts";
+import { type GuardedObservable, type ReportError, reportToConsole } from "../log/guarded-observable.ts";
 import { MemoryBudget } from "../log/memory-budget.ts";
 import type { Backend, CloseOptions, StartOptions } from "../process/backend.ts";
 import { Process } from "../process/process.ts";
-import { checkDescribable, describeArgv, infoCost } from "../process/process-info.ts";
+import { checkDescribable, describeStart } from "../process/process-info.ts";
 import type { Leftover, Spawner } from "../spawn/child.ts";
 import { Guard, type OnSupervisorDeath } from "../spawn/guard.ts";
 import { loadSpawner, type SpawnerName } from "../spawn/load-spawner.ts";
+import { isSignal } from "../spawn/signals.ts";
 import { followProcesses, type ProcessMetrics, processMetrics } from "../telemetry/process-metrics.ts";
 import { ownDirectory, prepareLaunch } from "./launch.ts";
 import { LeftBehind } from "./left-behind.ts";
 import { LocalPort, unknownProcess } from "./local-port.ts";
-import { type ActorSurroundings, ProcessActor } from "./process-actor.ts";
-import { Retention } from "./retention.ts";
-import { startDigest } from "./start-digest.ts";
+import { type ActorContext, ProcessActor } from "./process-actor.ts";
 
-/** How to supervise. */
+/** Options of a supervisor. */
 export interface SupervisorOptions {
   /** Overrides of the defaults in `protocol/limits.ts`. */
   readonly limits?: Partial<Limits>;
   /** How children are spawned. Default `auto`. */
   readonly spawner?: SpawnerName | (() => Promise<Spawner>);
   /**
-   * Adopt orphaned descendants (Linux) and end their zombies. Only for programs that start no children of their own beside this
+   * Adopt orphaned descendants (Linux) and reap their zombies. Only for programs that start no children outside this
    * supervisor: those could be mistaken for descendants of its processes. Default false.
    */
   readonly subreaper?: boolean;
   /**
-   * What becomes of the processes when this program is killed with SIGKILL. `kill`: a small process of its own, started with
-   * the first one, ends them and their descendants (Linux; elsewhere createSupervisor throws UNSUPPORTED). Default `keep`:
+   * What happens to the processes when this program is killed with SIGKILL. `kill`: a small helper process, started with the
+   * first process, ends them and their descendants (Linux; elsewhere createSupervisor throws UNSUPPORTED). Default `keep`:
    * nothing ends them, and no process is started that you did not ask for.
    */
   readonly onSupervisorDeath?: OnSupervisorDeath;
-  /** Told what a subscriber throws, of bugs, and when there can be no guard for `onSupervisorDeath`. Default: the console. */
+  /**
+   * Called with errors thrown by subscribers, with bugs, and when the guard for `onSupervisorDeath` cannot start. Default: the
+   * console.
+   */
   readonly onError?: ReportError;
-  /** Where metrics go. Default: the OpenTelemetry SDK that is registered now, if there is one. */
+  /** Where metrics are recorded. Default: the OpenTelemetry SDK that is registered now, if there is one. */
   readonly meter?: Meter;
   readonly clock?: Clock;
 }
@@ -57,10 +60,9 @@ export interface SupervisorOptions {
 /** Listeners of one supervisor for one event: SIGCHLD, for exits and for orphans. */
 const LISTENERS = 2;
 
-/** Characters of an incarnation: a uuid, with room to spare. The protocol allows no more either. */
-const INCARNATION_CHARS = 64;
-
-/** Makes a supervisor. `close` it, or the program lives as long as its processes; if it exits before, they are killed. */
+/**
+ * Creates a supervisor. `close` it, or the program stays alive as long as its processes; if it exits earlier, they are killed.
+ */
 export function createSupervisor(options: SupervisorOptions = {}): Supervisor {
   return new Supervisor(options);
 }
@@ -68,21 +70,14 @@ export function createSupervisor(options: SupervisorOptions = {}): Supervisor {
 /** Supervises processes of this machine. */
 export class Supervisor implements Backend {
   readonly changes$: GuardedObservable<ProcessInfo>;
-  readonly #changes = new Subject<ProcessInfo>();
-  readonly #actors = new Map<string, ProcessActor>();
-  /** Those that are not closed. */
-  readonly #live = new Set<ProcessActor>();
-  /** What each life was started with. */
-  readonly #incarnations = new Map<string, string>();
-  /** Those that still hold a child, or may get one; a removed process can be among them. */
+  readonly #table: ProcessTable<ProcessActor>;
+  /** Processes that hold a child or may get one; a removed process can be among them. */
   readonly #unreleased = new Set<ProcessActor>();
   readonly #limits: Limits;
   readonly #clock: Clock;
   readonly #onError: ReportError;
   readonly #metrics: ProcessMetrics;
-  readonly #surroundings: ActorSurroundings;
-  readonly #budget: MemoryBudget;
-  readonly #retention: Retention;
+  readonly #actorContext: ActorContext;
   readonly #leftBehind: LeftBehind;
   readonly #spawner: Promise<Spawner>;
   #madeSpawner: Spawner | undefined;
@@ -91,25 +86,27 @@ export class Supervisor implements Backend {
   #closing: Promise<void> | undefined;
 
   constructor(options: SupervisorOptions) {
-    this.#limits = { ...limits, ...options.limits };
+    this.#limits = withDefaults(options.limits);
     this.#clock = options.clock ?? systemClock;
     this.#onError = options.onError ?? reportToConsole;
-    this.#retention = new Retention(this.#limits, this.#clock, (actor) => actor.post({ type: "remove" }));
     this.#leftBehind = new LeftBehind(this.#clock, (pid) => this.#guard?.forget(pid));
-    this.changes$ = new GuardedObservable(this.#onError, (subscriber) => {
-      const subscription = this.#changes.subscribe(subscriber);
-      return () => subscription.unsubscribe();
-    });
-    this.#metrics = processMetrics(options.meter);
-    followProcesses(this.#metrics, this.changes$, ({ processId }) => this.#actors.get(processId)?.log.exited?.result);
     const budget = new MemoryBudget(this.#limits.memoryBudgetBytes);
-    this.#budget = budget;
-    this.#surroundings = {
+    this.#table = new ProcessTable({
+      limits: this.#limits,
+      clock: this.#clock,
+      onError: this.#onError,
+      budget,
+      remove: (actor) => actor.post({ type: "remove" }),
+    });
+    this.changes$ = this.#table.changes$;
+    this.#metrics = processMetrics(options.meter);
+    followProcesses(this.#metrics, this.changes$, ({ processId }) => this.#table.find(processId)?.log.exited?.result);
+    this.#actorContext = {
       clock: this.#clock,
       limits: this.#limits,
       log: { ...this.#limits, budget, counts: this.#metrics },
       counts: this.#metrics,
-      onChange: (actor, info) => this.#onChange(actor, info),
+      onChange: (actor, info) => this.#table.changed(actor, info),
       onReleased: (pid, leftover) => this.#onReleased(pid, leftover),
       onBug: this.#onError,
     };
@@ -120,51 +117,40 @@ export class Supervisor implements Backend {
     const keep = (made: Spawner) => {
       this.#madeSpawner = made;
     };
-    // The error belongs to the caller of a start.
+    // The error is reported to the caller of `start`.
     this.#spawner.then(keep, () => undefined);
-    // Each supervisor listens to this program's events on its own; a dozen of them are no leak.
+    // Each supervisor adds its own listeners to `process`; a dozen of them are no leak.
     process.setMaxListeners(process.getMaxListeners() + LISTENERS);
     process.on("exit", this.#onExit);
   }
 
   async start(spec: ProcessSpec, { incarnation = randomUUID() }: StartOptions = {}): Promise<Process> {
-    refuse(checkSpec(spec) ?? checkText("incarnation", incarnation, INCARNATION_CHARS));
+    refuse(checkStart(spec, incarnation, this.#limits));
     if (spec.cwd !== undefined && !isAbsolute(spec.cwd)) {
       refuse({ field: "cwd", message: `must be an absolute path of this host, got ${spec.cwd}` });
     }
     checkDescribable(spec, this.#limits);
-    const processId = spec.processId ?? incarnation;
-    const digest = startDigest(spec);
-    let actor = this.#actors.get(processId);
-    if (actor?.info.incarnation !== incarnation) {
-      this.#admit(processId, incarnation);
-      actor = this.#createActor(processId, incarnation, spec);
-      this.#actors.set(processId, actor);
-      this.#incarnations.set(incarnation, digest);
-      this.#live.add(actor);
-      this.#unreleased.add(actor);
-      const added = actor;
-      void actor.released.then(() => this.#unreleased.delete(added));
-      this.#changes.next(actor.info);
-      void this.#spawn(actor, spec);
-    } else if (this.#incarnations.get(incarnation) !== digest) {
-      refuse({ field: "incarnation", message: `${incarnation} was started with another spec` });
-    }
+    const actor = this.#table.start(spec, incarnation, {
+      create: (names) => this.#createActor(names, spec),
+      begin: (created) => this.#begin(created, spec),
+    });
     await actor.started;
     return this.#processOf(actor, "lossless");
   }
 
   async attach(processId: string): Promise<Process> {
-    const actor = this.#actors.get(processId);
+    refuse(checkText("processId", processId));
+    const actor = this.#table.find(processId);
     if (!actor) throw unknownProcess(processId);
     return this.#processOf(actor, "gap");
   }
 
   async list(): Promise<readonly ProcessInfo[]> {
-    return [...this.#actors.values()].map((actor) => actor.info);
+    return [...this.#table].map((actor) => actor.info);
   }
 
-  close(options: CloseOptions = {}): Promise<void> {
+  async close(options: CloseOptions = {}): Promise<void> {
+    refuse(checkGrace({ graceMs: options.graceMs }));
     this.#closing ??= this.#close(options.graceMs ?? this.#limits.graceMs);
     return this.#closing;
   }
@@ -173,45 +159,20 @@ export class Supervisor implements Backend {
     return this.close();
   }
 
-  #admit(processId: string, incarnation: string): void {
-    if (this.#closing) throw new ExecwireError("CLOSED", "the supervisor was closed and starts nothing any more");
-    if (this.#actors.has(processId)) {
-      throw new ExecwireError(
-        "PROCESS_EXISTS",
-        `process ${processId} already exists; an id is free again once its process was removed`,
-      );
-    }
-    if (this.#incarnations.has(incarnation)) {
-      refuse({ field: "incarnation", message: `${incarnation} is the life of another process` });
-    }
-    const live = this.#live.size;
-    if (live >= this.#limits.liveProcesses) {
-      throw new ExecwireError(
-        "LIMIT_EXCEEDED",
-        `${live} processes are running, the limit liveProcesses is ${this.#limits.liveProcesses}`,
-        {
-          data: { limit: "liveProcesses" },
-        },
-      );
-    }
+  #createActor(names: StartNames, spec: ProcessSpec): ProcessActor {
+    const description = describeStart(
+      spec,
+      names,
+      { cwd: spec.cwd ?? ownDirectory(), startedAt: this.#clock.now() },
+      this.#limits,
+    );
+    return new ProcessActor({ ...description, sandbox: "none" }, this.#actorContext, spec.timeoutMs);
   }
 
-  #createActor(processId: string, incarnation: string, spec: ProcessSpec): ProcessActor {
-    const identity = {
-      processId,
-      incarnation,
-      ...describeArgv(spec.argv, this.#limits.infoArgvBytes),
-      cwd: spec.cwd ?? ownDirectory(),
-      tty: Boolean(spec.tty),
-      stdin: Boolean(spec.tty || spec.pipeStdin),
-      startedAt: this.#clock.now(),
-      sandbox: "none",
-      labels: Object.freeze({ ...spec.labels }),
-    };
-    const actor = new ProcessActor(identity, this.#surroundings, spec.timeoutMs);
-    actor.cost = this.#limits.processOverheadBytes + infoCost(actor.info);
-    this.#budget.add(actor.cost);
-    return actor;
+  #begin(actor: ProcessActor, spec: ProcessSpec): void {
+    this.#unreleased.add(actor);
+    void actor.released.then(() => this.#unreleased.delete(actor));
+    void this.#spawn(actor, spec);
   }
 
   async #spawn(actor: ProcessActor, spec: ProcessSpec): Promise<void> {
@@ -230,45 +191,39 @@ export class Supervisor implements Backend {
     }
   }
 
-  #onChange(actor: ProcessActor, info: ProcessInfo): void {
-    if (info.state === "closed" || info.state === "removed") this.#live.delete(actor);
-    if (info.state === "closed") this.#retention.keep(actor);
-    if (info.state === "removed") {
-      if (this.#incarnations.delete(info.incarnation)) this.#budget.add(-actor.cost);
-      if (this.#actors.get(info.processId) === actor) this.#actors.delete(info.processId);
-    }
-    this.#changes.next(info);
-  }
-
   #onReleased(pid: number, leftover: Leftover | undefined): void {
     if (leftover) this.#leftBehind.add(leftover);
-    if (leftover?.proof) this.#guard?.leave(pid, leftover.proof);
+    if (leftover?.proof) this.#guard?.recordLeftover(pid, leftover.proof);
     else this.#guard?.forget(pid);
   }
 
   #processOf(actor: ProcessActor, delivery: DeliveryMode): Process {
     const port = new LocalPort(actor.info.processId, actor, { clock: this.#clock, graceMs: this.#limits.graceMs });
-    return new Process({ info: () => actor.info, log: actor.log, port, delivery, onSubscriberError: this.#onError });
+    const { log } = actor;
+    const bounds = { limits: this.#limits, isSignal };
+    return new Process({ info: () => actor.info, log, port, bounds, delivery, onSubscriberError: this.#onError });
   }
 
   async #close(graceMs: number): Promise<void> {
+    this.#table.refuseStarts(
+      new ExecwireError("CLOSED", "the supervisor is closed; create another one to start processes"),
+    );
     const actors = [...this.#unreleased];
     const reply = { resolve: () => undefined, reject: this.#onError };
     for (const actor of actors) {
       actor.post({ type: "terminate", reason: "terminate", graceMs, scope: "tree", leftovers: true, reply });
       actor.post({ type: "closing" });
     }
-    // One that cannot be killed, being stuck in the kernel, is left.
+    // A process that cannot be killed, stuck in the kernel, is given up.
     const giveUp = this.#clock.after(graceMs + this.#limits.closeDeadlineMs, () => {
       for (const actor of actors) actor.post({ type: "release" });
     });
     const ended = this.#leftBehind.end(graceMs).catch(this.#onError);
     await Promise.all(actors.map((actor) => actor.released));
     await ended;
-    // What was added meanwhile has had its grace already, and what is seen only now.
+    // Processes that were added or found meanwhile have had their grace period already.
     await this.#leftBehind.end(0).catch(this.#onError);
     giveUp();
-    this.#retention.clear();
     process.removeListener("exit", this.#onExit);
     process.setMaxListeners(process.getMaxListeners() - LISTENERS);
     await this.#spawner.then(
@@ -276,10 +231,10 @@ export class Supervisor implements Backend {
       () => undefined,
     );
     this.#guard?.close();
-    this.#changes.complete();
+    this.#table.end();
   }
 
-  /** The program exits with processes running: there is no time for a grace. */
+  /** The program exits while processes are running: there is no time for a grace period. */
   #killAll(): void {
     const reply = { resolve: () => undefined, reject: () => undefined };
     for (const actor of this.#unreleased) {
@@ -288,7 +243,7 @@ export class Supervisor implements Backend {
     try {
       this.#leftBehind.kill("SIGKILL");
     } catch {
-      // Not ours to kill, and the program is past the point of reporting it.
+      // We may not kill it, and it is too late to report that.
     }
     this.#madeSpawner?.finishKills();
   }

@@ -89,6 +89,16 @@ export class HoldSet {
     return floor;
   }
 
+  /** Whether all positions are like that. */
+  stand(test: (position: Seq) => boolean): boolean {
+    return [...this.#entries].every(({ position }) => test(position()));
+  }
+
+  /** Ends the holds at `seq` or before it, without a word. */
+  drop(seq: Seq): void {
+    for (const entry of this.#entries) if (entry.position() <= seq) this.#entries.delete(entry);
+  }
+
   /** Tells the writer when the log became full of what holds have not read, and when it no longer is. */
   check(): void {
     if (this.#entries.size === 0 && !this.#full) return;

@@ -1,19 +1,19 @@
-// Where processes come from. The local supervisor, a remote server and a relay are the same to their users.
+// Where processes come from. A local supervisor, a remote server and a relay offer the same interface.
 import type { Observable } from "rxjs";
 import type { ProcessInfo, ProcessSpec } from "../../protocol/index.ts";
 import type { Process } from "./process.ts";
 
-/** How `close` ends what still runs. */
+/** How `close` ends processes that still run. */
 export interface CloseOptions {
   /** Milliseconds from SIGTERM to SIGKILL; 0 sends SIGKILL at once. Default: `limits.graceMs`. */
   readonly graceMs?: number;
 }
 
-/** How to start, beside what to start. */
+/** Options of a start besides the spec. */
 export interface StartOptions {
   /**
-   * Idempotency key, a uuid: it becomes the incarnation, and a start repeated with the same one gives the same process.
-   * With another spec it is refused (INVALID_PARAMS). Default: a new one.
+   * Idempotency key, a uuid. It becomes the incarnation: repeating a start with the same key returns the same process; with
+   * another spec it is refused (INVALID_PARAMS). Default: a new uuid.
    */
   readonly incarnation?: string;
 }
@@ -22,12 +22,12 @@ export interface StartOptions {
 export interface Backend {
   /** Starts a process and resolves once its program runs. Rejects with one of the codes in `protocol/errors.ts`. */
   start(spec: ProcessSpec, options?: StartOptions): Promise<Process>;
-  /** The process of that id, also one that is starting or already closed. Rejects with PROCESS_UNKNOWN. */
+  /** The process with this id, also while it is starting or after it has closed. Rejects with PROCESS_UNKNOWN. */
   attach(processId: string): Promise<Process>;
-  /** Every process not yet removed, in the order of their start. */
+  /** All processes that are not removed yet, in the order in which they were started. */
   list(): Promise<readonly ProcessInfo[]>;
-  /** Each change of state of any process. Hot: what came before is in `list`. */
+  /** Each state change of any process. Hot: nothing is replayed; `list` has the current states. */
   readonly changes$: Observable<ProcessInfo>;
-  /** Ends every process with its whole tree, waits for their ends, and refuses new ones. */
+  /** Ends every process with its whole tree, waits until all have ended, and refuses new ones. */
   close(options?: CloseOptions): Promise<void>;
 }

@@ -1,5 +1,5 @@
-// The commands one may give to a process, near or far. Everything that changes a process is here; everything that it
-// printed or became is in its log.
+// The commands to a process, local or remote. Everything that changes a process is here; everything that it printed and how it
+// ended is in its log. A port trusts its arguments: `Process` and the wire have checked them.
 import type {
   Activity,
   KillScope,
@@ -17,7 +17,7 @@ export interface WriteOptions {
   readonly writeId?: string;
 }
 
-/** Whom to signal. */
+/** Which processes to signal. */
 export interface SignalOptions {
   /** Default: the process group. */
   readonly scope?: KillScope;
@@ -31,9 +31,9 @@ export interface TerminateOptions {
   readonly scope?: KillScope;
 }
 
-/** Arguments of a read, as a call takes them. */
+/** Arguments of a read. */
 export interface ReadCallOptions extends ReadOptions {
-  /** Ends the wait: the read then rejects with the signal's reason. */
+  /** Aborts the wait; the read then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
 }
 
@@ -42,30 +42,31 @@ export interface ProcessPort {
   /** Long-poll read; see `ReadOptions`. Rejects with PROCESS_UNKNOWN or PROCESS_STARTING. */
   read(options?: ReadCallOptions): Promise<ReadResult>;
   /**
-   * Queues bytes for stdin. `accepted` is said once they are in the queue, which waits for room while it is full; writes
-   * keep their order. Rejects with INVALID_PARAMS (empty id), WRITE_ID_CONFLICT, or LIMIT_EXCEEDED with nothing delivered: too
-   * much is waiting, or a terminal in canonical mode would drop part of a line (`ttyLine`: over 4,095 bytes, counted from the last
-   * line end, judged when the write's turn has come; not where the modes of the terminal cannot be read). Never with EPIPE.
+   * Queues bytes for stdin, in the order of the writes. Resolves with `accepted` once they are in the queue; while it is full,
+   * the write waits for room. Rejects with INVALID_PARAMS (empty id), WRITE_ID_CONFLICT, or LIMIT_EXCEEDED, in which case
+   * nothing is delivered: either too many bytes are waiting, or a terminal in canonical mode would drop part of a line
+   * (`ttyLine`: over 4,095 bytes since the last line end, checked when the write is next in the queue; not checked where the
+   * terminal's mode cannot be read). Never rejects with EPIPE.
    */
-  write(chunk: Uint8Array | string, options?: WriteOptions): Promise<WriteStatus>;
-  /** Ends stdin after what was queued: EOF on a pipe, the terminal's end-of-file character on a tty. Idempotent. */
+  write(chunk: Uint8Array, options?: WriteOptions): Promise<WriteStatus>;
+  /** Ends stdin after the queued bytes: EOF on a pipe, the end-of-file character on a tty. Idempotent. */
   closeStdin(): Promise<WriteStatus>;
-  /** Delivers a signal. Unknown, starting or exited: succeeds and does nothing. */
+  /** Delivers a signal. For an unknown, starting or exited process it succeeds without effect. */
   signal(signal: SignalName, options?: SignalOptions): Promise<void>;
-  /** Sets the size of the terminal. Rejects with UNSUPPORTED without a tty; after the exit it does nothing. */
+  /** Sets the size of the terminal. Rejects with UNSUPPORTED without a tty; has no effect after the exit. */
   resize(size: TerminalSize): Promise<void>;
   /**
-   * Asks the process to end and makes sure of it: SIGTERM, the grace, SIGKILL. `running` tells whether there was something
-   * to end; the end itself is told by `exit$`. A starting process is cancelled: its `start` rejects with START_CANCELLED.
-   * After the exit, an explicit `scope` still reaches what the process left behind.
+   * Ends the process: SIGTERM, and SIGKILL after the grace period. `running` reports whether it was still running; the exit
+   * itself arrives through `exit$`. A starting process is cancelled: its `start` rejects with START_CANCELLED. After the exit,
+   * an explicit `scope` still reaches the processes that it left behind.
    */
   terminate(options?: TerminateOptions): Promise<{ readonly running: boolean }>;
   /**
-   * Who still has the process's streams open, sorted by pid: also after the exit, where they are why it is not closed. Empty once
-   * it is closed. Leaves out our own program, and whom we may not look into. Rejects with UNSUPPORTED where the system does not
-   * tell (no /proc, a provider without real pipes), with PROCESS_UNKNOWN or PROCESS_STARTING.
+   * Processes that have the streams of this process open, sorted by pid. After the exit, these are why it is not closed yet.
+   * Empty once it is closed. Leaves out our own program and processes that we may not inspect. Rejects with UNSUPPORTED where
+   * this cannot be found out (no /proc, a spawner without real pipes), or with PROCESS_UNKNOWN or PROCESS_STARTING.
    */
   holders(): Promise<readonly PipeHolder[]>;
-  /** What the process does at this moment, or waits for. Rejects as `holders` does. */
+  /** What the process is doing or waiting for right now. Rejects as `holders` does. */
   activity(): Promise<Activity>;
 }

@@ -1,24 +1,35 @@
-// THE process, as everyone sees it: a log to read and a port to command. Local and remote are this same class; they
-// differ only in who writes the log and where the port leads.
+// The process, as every user sees it: a log to read and a port for commands. Local and remote processes are this same class;
+// they differ only in what writes the log and where the port leads.
 import type { Observable } from "rxjs";
 import { filter } from "rxjs";
-import type {
-  ClosedEvent,
-  Delivery,
-  DeliveryMode,
-  ExitedEvent,
-  GapNotice,
-  OutputEvent,
-  ProcessInfo,
-  Seq,
-  SignalName,
-  TerminalSize,
+import {
+  type ClosedEvent,
+  checkInteger,
+  checkOneOf,
+  checkReadOptions,
+  checkSignal,
+  checkSize,
+  checkTermination,
+  checkWrite,
+  type Delivery,
+  type DeliveryMode,
+  type ExitedEvent,
+  type GapNotice,
+  type Limits,
+  type OutputEvent,
+  optional,
+  type ProcessInfo,
+  type Seq,
+  type SignalName,
+  type TerminalSize,
 } from "../../protocol/index.ts";
+import { refuse } from "../errors.ts";
 import { awaitEvent } from "../log/await-event.ts";
 import type { ReportError } from "../log/guarded-observable.ts";
 import { DeliveryIterator } from "../log/iterate.ts";
 import type { LogView } from "../log/log-view.ts";
 import { observe } from "../log/observe.ts";
+import { endTree } from "./end-tree.ts";
 import type { ProcessPort, ReadCallOptions, SignalOptions, TerminateOptions, WriteOptions } from "./port.ts";
 
 /** Where to begin reading. */
@@ -27,31 +38,39 @@ export interface EventsOptions {
   readonly afterSeq?: Seq;
 }
 
-/** How to pull. */
+/** Options of a pull-based reader. */
 export interface IterateOptions extends EventsOptions {
-  /** What happens when the consumer falls behind: `gap` tells it what it lost; `lossless` holds the child back. */
+  /** What to do when the consumer falls behind: `gap` reports the loss; `lossless` holds the child back. */
   readonly delivery?: DeliveryMode;
+}
+
+/** Arguments that the host of a process accepts, beyond the checks that hold for every host. */
+export interface HostBounds {
+  readonly limits: Pick<Limits, "readWaitMs" | "writeIdChars">;
+  readonly isSignal: (name: string) => boolean;
 }
 
 /** What a process is made of. */
 export interface ProcessParts {
-  /** The state of the moment, asked anew each time. */
+  /** The current state; called on every access. */
   readonly info: () => ProcessInfo;
   readonly log: LogView;
   readonly port: ProcessPort;
-  /** For whoever iterates without saying: `lossless` for who started the process, `gap` for viewers. */
+  /** Absent for a process of another machine, whose host makes these checks. */
+  readonly bounds?: HostBounds;
+  /** Default for `iterate`: `lossless` for the client that started the process, `gap` for viewers. */
   readonly delivery: DeliveryMode;
-  /** Told what a subscriber throws. Default: the console. */
+  /** Called with errors thrown by subscribers. Default: the console. */
   readonly onSubscriberError?: ReportError;
 }
 
-/** A supervised process. */
-export class Process implements ProcessPort {
+/** A supervised process. Arguments are checked here, for every backend alike: a refused call does not reach the port. */
+export class Process {
   readonly id: string;
-  /** One life of the id; a uuid. */
+  /** Identifies one process among all that use this id; a uuid. */
   readonly incarnation: string;
   readonly #parts: ProcessParts;
-  // Made when they are asked for: a server keeps many processes of which it only passes the log on.
+  // Created on first use: a server keeps many processes of which it only forwards the log.
   #output$: Observable<OutputEvent | GapNotice> | undefined;
   #exit$: Observable<ExitedEvent> | undefined;
   #closed$: Observable<ClosedEvent> | undefined;
@@ -76,33 +95,37 @@ export class Process implements ProcessPort {
     return this.#exit$;
   }
 
-  /** The end, now or later; then completes. */
+  /** The end of the log, now or later; then completes. */
   get closed$(): Observable<ClosedEvent> {
     const { log, onSubscriberError } = this.#parts;
     this.#closed$ ??= awaitEvent(log, closedEvent, onSubscriberError);
     return this.#closed$;
   }
 
-  /** The log itself, for hosts that pass it on. */
+  /** The log itself, for hosts that forward it. */
   get log(): LogView {
     return this.#parts.log;
   }
 
-  /** The state of the moment. */
+  /** The current state. */
   get info(): ProcessInfo {
     return this.#parts.info();
   }
 
   /**
-   * Replays what is retained after `afterSeq`, then follows live; completes after `closed`. A lost range is delivered as
-   * a gap. Fails with START_CANCELLED, SPAWN_FAILED or a lost connection, where no end will ever be known.
+   * Replays the retained events after `afterSeq`, then follows live; completes after `closed`. A lost range is delivered as a
+   * gap. Fails with START_CANCELLED, with SPAWN_FAILED, or when the connection is lost for good and the end will never be
+   * known.
    */
   events(options: EventsOptions = {}): Observable<Delivery> {
+    checkPosition(options);
     return observe(this.#parts.log, options.afterSeq, this.#parts.onSubscriberError);
   }
 
-  /** The same, pulled: the log waits for the consumer, and with `lossless` the child does too. */
+  /** The same, pull-based: the log waits for the consumer, and with `lossless` so does the child. */
   iterate(options: IterateOptions = {}): DeliveryIterator {
+    checkPosition(options);
+    refuse(optional(options.delivery, (mode) => checkOneOf("delivery", mode, ["gap", "lossless"])));
     return new DeliveryIterator(this.#parts.log, options.afterSeq, options.delivery ?? this.#parts.delivery);
   }
 
@@ -110,27 +133,36 @@ export class Process implements ProcessPort {
     return this.iterate();
   }
 
-  read(options?: ReadCallOptions) {
-    return this.#parts.port.read(options);
+  async read({ signal, ...options }: ReadCallOptions = {}) {
+    refuse(checkReadOptions(options, this.#parts.bounds?.limits.readWaitMs));
+    return this.#parts.port.read(signal ? { ...options, signal } : options);
   }
 
-  write(chunk: Uint8Array | string, options?: WriteOptions) {
-    return this.#parts.port.write(chunk, options);
+  async write(chunk: Uint8Array | string, options: WriteOptions = {}) {
+    const bytes = typeof chunk === "string" ? new TextEncoder().encode(chunk) : chunk;
+    refuse(checkWrite({ chunk: bytes, writeId: options.writeId }, this.#parts.bounds?.limits.writeIdChars));
+    // A copy: the caller may reuse its buffer while the bytes are still queued.
+    return this.#parts.port.write(bytes === chunk ? Uint8Array.from(bytes) : bytes, options);
   }
 
   closeStdin() {
     return this.#parts.port.closeStdin();
   }
 
-  signal(signal: SignalName, options?: SignalOptions) {
+  async signal(signal: SignalName, options: SignalOptions = {}) {
+    refuse(checkSignal({ signal, scope: options.scope }));
+    if (this.#parts.bounds?.isSignal(signal) === false)
+      refuse({ field: "signal", message: `must be a signal of this system, got ${signal}` });
     return this.#parts.port.signal(signal, options);
   }
 
-  resize(size: TerminalSize) {
+  async resize(size: TerminalSize) {
+    refuse(checkSize(size));
     return this.#parts.port.resize(size);
   }
 
-  terminate(options?: TerminateOptions) {
+  async terminate(options: TerminateOptions = {}) {
+    refuse(checkTermination({ graceMs: options.graceMs, scope: options.scope }));
     return this.#parts.port.terminate(options);
   }
 
@@ -143,12 +175,15 @@ export class Process implements ProcessPort {
   }
 
   /** Terminates the process with its whole tree and resolves when it is closed. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.terminate({ scope: "tree" });
-    await new Promise<void>((resolve) => this.closed$.subscribe({ complete: resolve, error: () => resolve() }));
+  [Symbol.asyncDispose](): Promise<void> {
+    return endTree(this);
   }
 }
 
 function closedEvent(log: LogView): ClosedEvent | undefined {
   return log.closed ? (log.next(log.headSeq - 1) as ClosedEvent) : undefined;
+}
+
+function checkPosition({ afterSeq }: EventsOptions): void {
+  refuse(optional(afterSeq, (seq) => checkInteger("afterSeq", seq, 0, Number.MAX_SAFE_INTEGER)));
 }

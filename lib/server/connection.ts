@@ -130,7 +130,7 @@ export class Connection implements ServedConnection {
 
   #parse(frame: Uint8Array): ClientMessage | undefined {
     try {
-      const message = decode(frame);
+      const message = decode(frame, this.#parts.limits);
       const problem = checkClientMessage(message);
       if (!problem) return message as ClientMessage;
       this.close(CLOSE.protocol, `${problem.field} ${problem.message}`);

@@ -1,12 +1,13 @@
 // What each method does: a thin translation into calls of `Backend` and `Process`. Arguments were checked before.
-import type {
-  DeliveryMode,
-  Limits,
-  MethodName,
-  Methods,
-  ProcessAddress,
-  ProcessInfo,
-  Seq,
+import {
+  type DeliveryMode,
+  type Limits,
+  type MethodName,
+  type Methods,
+  type ProcessAddress,
+  type ProcessInfo,
+  present,
+  type Seq,
 } from "../../protocol/index.ts";
 import { ExecwireError } from "../errors.ts";
 import type { Backend } from "../process/backend.ts";
@@ -200,9 +201,4 @@ const AROUND_BYTES = 256;
 /** The process as a reply holds it, whatever it was started with: a reply that is too large would come too late. */
 function infoOf(channel: Channel, { frameBytes }: MethodContext["limits"]): ProcessInfo {
   return fitInfo(channel.process.info, frameBytes - AROUND_BYTES);
-}
-
-/** The fields that are there. */
-function present<T extends object>(fields: { [K in keyof T]: T[K] | undefined }): Partial<T> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<T>;
 }

@@ -4,7 +4,7 @@ import type { Meter } from "@opentelemetry/api";
 import {
   checkInteger,
   type Limits,
-  limits,
+  MAX_TIMER_MS,
   MAX_WINDOW_BYTES,
   MIN_FRAME_BYTES,
   MIN_PING_MS,
@@ -12,9 +12,10 @@ import {
 } from "../../protocol/index.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { ExecwireError, refuse } from "../errors.ts";
+import { withDefaults } from "../limits.ts";
 import { type ReportError, reportToConsole } from "../log/guarded-observable.ts";
 import type { Backend } from "../process/backend.ts";
-import type { Process } from "../process/process.ts";
+import { endTree } from "../process/end-tree.ts";
 import { serverMetrics } from "../telemetry/server-metrics.ts";
 import { Descriptors } from "../transport/descriptors.ts";
 import { ReadTurns } from "../transport/read-turns.ts";
@@ -115,7 +116,7 @@ function checkAnnounced({ frameBytes, pingMs, windowBytes }: Partial<Limits>): v
     value === undefined ? undefined : checkInteger(`limits.${name}`, value, min, max);
   refuse(
     check("frameBytes", frameBytes, MIN_FRAME_BYTES, Number.MAX_SAFE_INTEGER) ??
-      check("pingMs", pingMs, MIN_PING_MS, 2 ** 31 - 1) ??
+      check("pingMs", pingMs, MIN_PING_MS, MAX_TIMER_MS) ??
       check("windowBytes", windowBytes, 1, MAX_WINDOW_BYTES),
   );
 }
@@ -138,7 +139,7 @@ class Server implements ExecwireServer {
 
   constructor(backend: Backend, options: ServeOptions) {
     const clock = options.clock ?? systemClock;
-    const merged: Limits = { ...limits, ...options.limits };
+    const merged = withDefaults(options.limits);
     const channels = new Channels(backend);
     this.#onError = options.onError ?? reportToConsole;
     this.#dialect = options.dialect;
@@ -219,10 +220,4 @@ async function endOwned(
     clock.after(graceMs + limits.closeDeadlineMs, resolve, { background: true }),
   );
   await Promise.race([Promise.all(ends), deadline]);
-}
-
-async function endTree(process: Process, graceMs: number): Promise<void> {
-  const over = new Promise<void>((resolve) => process.closed$.subscribe({ complete: resolve, error: () => resolve() }));
-  await process.terminate({ scope: "tree", graceMs });
-  await over;
 }

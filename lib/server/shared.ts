@@ -6,9 +6,6 @@ import type { Role } from "./auth.ts";
 import { Looks } from "./looks.ts";
 import { OutboxPool } from "./outbox-pool.ts";
 
-/** The Codex exec-server's clients take replies of hundreds of MiB: one of those, and what the others need. */
-const CODEX_OUTBOXES_BYTES = 1024 * 1024 * 1024;
-
 /** One for all connections of a server. */
 export interface Shared {
   /** Outboxes by role, and those of the dialect. */
@@ -29,7 +26,7 @@ export function shareWithin(limits: Limits, clock: Clock): Shared {
       control: pool(limits.outboxesBytes),
       view: pool(limits.viewOutboxesBytes),
       // Its clients may stop reading in order to hold processes back, as long as a pause may last.
-      codex: pool(CODEX_OUTBOXES_BYTES, pauseLeaseMs),
+      codex: pool(limits.codexOutboxesBytes, pauseLeaseMs),
     },
     running: {
       control: new MemoryBudget(limits.requestsBytes),

@@ -1,10 +1,10 @@
-// What a process is doing, from /proc (Linux): its own state where that says something, else that of the descendant in
-// its foreground that says most. A look at one moment: nothing is stopped, measured or asked twice.
+// What a process is doing, from /proc (Linux): its own state if that is conclusive, else the most informative state among its
+// foreground descendants. A snapshot: nothing is stopped, measured or read twice.
 //
-// What was seen to tell something (Linux 6.18, x64, own processes; `syscall` and `mem` ask for the right to trace):
+// Observed states (Linux 6.18, x64, own processes; `syscall` and `mem` need permission to trace):
 //   cat, read of sh, input() of Python, less      in read, with the descriptor as its argument
 //   a prompt of bash or Python (readline)         in select for stdin alone; the set is in its memory
-//   Node, anything with an event loop             in epoll; /proc/PID/fdinfo lists what for
+//   Node, anything with an event loop             in epoll; /proc/PID/fdinfo lists the descriptors it watches
 //   sh waiting for a command                      in wait4; `wait` of dash and timeout(1) in sigsuspend
 //   a terminal touched from the background        state T
 import type { Activity, ActivityState } from "../../protocol/index.ts";
@@ -12,10 +12,10 @@ import { leadsTo, mayBlockReader, type StreamFile } from "./open-files.ts";
 import { childrenOf, descriptorsOf, type ProcessEntry, readCommand, readProcess, readThreads } from "./proc.ts";
 import { type InputKind, type Wait, waitOf } from "./wait-call.ts";
 
-/** Who has more descendants than this is not looked at to the last. */
+/** The search ends after this many processes. */
 const MAX_PROCESSES = 1000;
 
-/** What says most first. Who reads stdin is in the foreground, since a background job has none or is stopped. */
+/** Most informative first. A process that reads stdin is in the foreground: a background job has no stdin or is stopped. */
 const RANK: readonly ActivityState[] = [
   "reading-stdin",
   "running",
@@ -27,35 +27,42 @@ const RANK: readonly ActivityState[] = [
   "exited",
 ];
 
-/** Somebody, and what it does. */
+/** A process and its state. */
 interface Finding {
   readonly state: ActivityState;
   readonly pid: number;
 }
 
-/** What a child of ours does; `stdin` is the stream that it may wait for, `ask` says what a thread waits for. To be interrupted wherever it yields. */
-export function* findActivity(leader: number, stdin: StreamFile | undefined, ask = waitOf): Generator<void, Activity> {
+/**
+ * What one of our children is doing. `stdin` is the stream it may wait for; `waitOfThread` finds what a thread waits for. The
+ * work may be interrupted at each yield.
+ */
+export function* findActivity(
+  leader: number,
+  stdin: StreamFile | undefined,
+  waitOfThread = waitOf,
+): Generator<void, Activity> {
   const process = readProcess(leader);
   const { state, pid } = process
-    ? yield* new Look(process, stdin, ask).judge(process)
+    ? yield* new ActivitySearch(process, stdin, waitOfThread).find(process)
     : { state: "exited" as const, pid: leader };
   return state === "exited" ? { state } : { state, pid, command: readCommand(pid) };
 }
 
-/** One look at one child and its descendants. */
-class Look {
+/** Searches one child and its descendants, once. */
+class ActivitySearch {
   readonly #leader: ProcessEntry;
   readonly #stdin: StreamFile | undefined;
-  readonly #ask: typeof waitOf;
+  readonly #waitOf: typeof waitOf;
   readonly #seen = new Set<number>();
 
-  constructor(leader: ProcessEntry, stdin: StreamFile | undefined, ask: typeof waitOf) {
+  constructor(leader: ProcessEntry, stdin: StreamFile | undefined, waitOfThread: typeof waitOf) {
     this.#leader = leader;
     this.#stdin = stdin;
-    this.#ask = ask;
+    this.#waitOf = waitOfThread;
   }
 
-  *judge(process: ProcessEntry): Generator<void, Finding> {
+  *find(process: ProcessEntry): Generator<void, Finding> {
     yield;
     this.#seen.add(process.pid);
     const own = { state: this.#stateOf(process), pid: process.pid };
@@ -63,13 +70,13 @@ class Look {
     let best: Finding | undefined;
     for (const child of this.#foregroundOf(process, own.state)) {
       if (this.#seen.has(child.pid) || this.#seen.size >= MAX_PROCESSES) continue;
-      const found = yield* this.judge(child);
+      const found = yield* this.find(child);
       if (found.state !== "exited" && (!best || rank(found) < rank(best))) best = found;
     }
-    return best ? weigh(own, best) : own;
+    return best ? combine(own, best) : own;
   }
 
-  /** The state of a process by itself: any of its threads may be the one that works, or reads. */
+  /** The state of one process, descendants aside: any of its threads may be the one that runs or reads. */
   #stateOf({ pid }: ProcessEntry): ActivityState {
     const threads = readThreads(pid);
     const isIn = (states: string) => threads.some(({ state }) => states.includes(state));
@@ -77,12 +84,12 @@ class Look {
     if (isIn("R")) return "running";
     if (isIn("D")) return "waiting-for-io";
     const states = threads.flatMap((thread) =>
-      thread.state === "S" ? this.#meaningOf(this.#ask(pid, thread.pid), pid) : [],
+      thread.state === "S" ? this.#stateIn(this.#waitOf(pid, thread.pid), pid) : [],
     );
     return RANK.find((state) => states.includes(state)) ?? (isIn("SI") ? "sleeping" : "exited");
   }
 
-  #meaningOf(wait: Wait, pid: number): ActivityState {
+  #stateIn(wait: Wait, pid: number): ActivityState {
     switch (wait.for) {
       case "input":
         return ("fd" in wait ? this.#isStdin(pid, wait.fd) : this.#canOnlyBeStdin(pid, wait.kind))
@@ -106,14 +113,14 @@ class Look {
     return this.#stdin !== undefined && leadsTo(path, this.#stdin, { pid, leader: this.#leader.pid });
   }
 
-  /** Where the descriptor that is read is not known: nothing else that it has open could make it sleep like this. */
+  /** For a read of an unknown descriptor: whether stdin is the only open file on which the process could sleep like this. */
   #canOnlyBeStdin(pid: number, kind: InputKind): boolean {
     if ((this.#stdin?.terminal ? "tty" : "pipe") !== kind) return false;
     const candidates = descriptorsOf(pid).filter((path) => mayBlockReader(path, kind));
     return candidates.length > 0 && candidates.every((path) => this.#isStdinAt(path, pid));
   }
 
-  /** The children that `process`, itself in this state, works with: jobs in the background are on their own. */
+  /** The children that run in the foreground of a process in this state, without its background jobs. */
   #foregroundOf({ pid, group }: ProcessEntry, state: ActivityState): ProcessEntry[] {
     const { foreground } = this.#leader;
     const children = aliveChildren(pid);
@@ -124,8 +131,8 @@ class Look {
   }
 }
 
-/** The children decide for who only waits; else they have to say more than it does. */
-function weigh(own: Finding, child: Finding): Finding {
+/** If a process only waits for its children, their state decides; otherwise only a more informative state replaces its own. */
+function combine(own: Finding, child: Finding): Finding {
   if (own.state === "waiting-for-children") return rank(child) < rank(own) ? child : { ...own, pid: child.pid };
   if (own.state === "polling-stdin") return rank(child) < rank(own) ? child : own;
   return rank(child) < RANK.indexOf("waiting-for-children") ? child : own;

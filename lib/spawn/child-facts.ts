@@ -1,14 +1,14 @@
-// What the operating system knows of one child: who holds its streams, and what it is doing (Linux, /proc).
+// Inspects one child through /proc (Linux): which processes hold its streams, and what it is doing.
 import type { Activity, PipeHolder } from "../../protocol/index.ts";
 import { findActivity } from "./activity.ts";
-import type { Facts } from "./child.ts";
+import type { ProcessInspector } from "./child.ts";
 import type { ChildIo } from "./child-io.ts";
-import { findOpenFiles, type OpenFiles, type StreamFile, whoHolds } from "./open-files.ts";
+import { type DescriptorsByName, findHolders, findOpenFiles, type StreamFile } from "./open-files.ts";
 import { listPids, readCommand } from "./proc.ts";
 import { finishInSlices } from "./slices.ts";
 
-/** Asks about one child. */
-export class ChildFacts implements Facts {
+/** Inspects one child. */
+export class ChildInspector implements ProcessInspector {
   readonly #pid: number;
   readonly #io: ChildIo;
   readonly #exit: { readonly reserved: boolean };
@@ -21,11 +21,11 @@ export class ChildFacts implements Facts {
     this.#search = search;
   }
 
-  /** Who has the streams open whose other ends we have. Those that we may not look into are left out. */
+  /** The processes that have the other ends of our streams open, except those we are not permitted to inspect. */
   async holders(): Promise<readonly PipeHolder[]> {
     if (this.#io.openFiles.length === 0) return [];
     const open = await this.#search.find();
-    // Asked again: the number of a terminal that is closed by now may be somebody else's.
+    // Read again after the search: the number of a terminal that was closed meanwhile may belong to another terminal.
     return finishInSlices(describeHolders(this.#io.openFiles, open, this.#pid));
   }
 
@@ -38,31 +38,31 @@ export class ChildFacts implements Facts {
 
 function* describeHolders(
   files: readonly StreamFile[],
-  open: OpenFiles,
+  open: DescriptorsByName,
   leader: number,
 ): Generator<void, readonly PipeHolder[]> {
   const holders: PipeHolder[] = [];
-  for (const [pid, streams] of yield* whoHolds(files, open, leader)) {
+  for (const [pid, streams] of yield* findHolders(files, open, leader)) {
     holders.push({ pid, command: readCommand(pid), streams: [...streams] });
     yield;
   }
   return holders.sort((a, b) => a.pid - b.pid);
 }
 
-/** Finds open files in the whole system, once at a time for all who ask. */
+/** Finds open files in the whole system. One search runs at a time, shared by all callers. */
 export class FileSearch {
-  #running: Promise<OpenFiles> | undefined;
-  #next: Promise<OpenFiles> | undefined;
+  #running: Promise<DescriptorsByName> | undefined;
+  #next: Promise<DescriptorsByName> | undefined;
 
-  /** What is open now: a search that has begun before may have passed by already, so who asks waits for the next one. */
-  find(): Promise<OpenFiles> {
+  /** The files open now. A running search may have passed a process already, so each call waits for the next search. */
+  find(): Promise<DescriptorsByName> {
     this.#next ??= this.#afterRunning();
     return this.#next;
   }
 
-  async #afterRunning(): Promise<OpenFiles> {
+  async #afterRunning(): Promise<DescriptorsByName> {
     await this.#running;
-    // In a turn of its own, also where none runs: all who ask in this one share the search.
+    // Always in a later turn of the event loop: all calls of the current turn share one search.
     await new Promise((resolve) => setImmediate(resolve));
     this.#next = undefined;
     this.#running = finishInSlices(findOpenFiles(listPids()));

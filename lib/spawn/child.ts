@@ -1,5 +1,5 @@
-// What an actor knows of its child: events out, bytes in, and the few things one can do to it. How it was spawned
-// (posix_spawn, child_process, node-pty) ends behind this interface.
+// The interface between an actor and its child: events out, bytes in, signals and inspection. It hides how the child was
+// spawned (posix_spawn, child_process, node-pty).
 import type { Observable } from "rxjs";
 import type { Activity, KillScope, PipeHolder, SignalName, StreamName, TerminalSize } from "../../protocol/index.ts";
 import type { ExecwireError } from "../errors.ts";
@@ -10,7 +10,7 @@ export interface ExitStatus {
   readonly signal: string | null;
 }
 
-/** What a child does. `ended` comes once per stream, `exited` once; output of a grandchild may follow `exited`. */
+/** An event of a child. `ended` comes once per stream, `exited` once; output of a grandchild may follow `exited`. */
 export type ChildEvent =
   | { readonly type: "output"; readonly stream: StreamName; readonly chunk: Uint8Array }
   | { readonly type: "ended"; readonly stream: StreamName }
@@ -18,58 +18,58 @@ export type ChildEvent =
 
 /** The writing end of a child's stdin. One write at a time: the next begins after `done`. */
 export interface ChildStdin {
-  /** What this writes goes into lines, as far as that is known. */
+  /** The line limit of a terminal; undefined for pipes, and where terminal modes cannot be read. */
   readonly line?: LineLimit;
-  /** Calls `done` once the kernel took all bytes, or with the reason why it will not. */
+  /** Calls `done` once the kernel has accepted all bytes, or with an error. */
   write(chunk: Uint8Array, done: (error?: Error) => void): void;
-  /** Ends the input; the writes before it arrive first. */
+  /** Ends the input after all earlier writes. */
   end(): void;
 }
 
-/** A terminal loses what is too long for its line. Whether it is, only counts once the write is next: see `StdinQueue`. */
+/** A terminal truncates a line that is too long. A write is checked when it is next in the queue: see `StdinQueue`. */
 export interface LineLimit {
-  /** Why this chunk, written after all that was promised, would not arrive whole if the terminal stayed as it is now. */
-  refusal(chunk: Uint8Array): ExecwireError | undefined;
-  /** This chunk will be written after those that were promised before. */
-  promise(chunk: Uint8Array): void;
+  /** The error if this chunk, written after all reserved chunks, would be truncated in the terminal's current mode. */
+  truncationError(chunk: Uint8Array): ExecwireError | undefined;
+  /** Announces that this chunk will be written, after all chunks reserved before. */
+  reserve(chunk: Uint8Array): void;
 }
 
-/** What proves that a process belongs to a session whose leader's pid may have been reused. */
+/** Evidence that a process belongs to a session whose leader's pid may have been reused. */
 export interface SessionProof {
-  /** A member that started up to this tick (see `ProcessEntry`) did so while the number was reserved. */
+  /** In clock ticks since boot (see `ProcessEntry`). A member that started up to this tick did so while the pid was reserved. */
   readonly reservedUntil: number;
-  /** Marks that the leader had (`Marks`), one of which members have that were forked later. */
+  /** Marks that the leader had (`Marks`). Members that were forked later have one of them. */
   readonly marks: readonly number[];
 }
 
-/** Processes that can be signalled and looked for. */
+/** A group of processes that can be signalled and checked for survivors. */
 export interface KillTarget {
-  /** Sends a signal. Throws SIGNAL_FAILED when there are processes in scope and the system allows to signal none of them. */
+  /** Sends a signal. Throws SIGNAL_FAILED when the system permits signalling none of the processes in scope. */
   kill(signal: SignalName, scope: KillScope): void;
-  /** Whether any process in scope is left, zombies aside. False where that cannot be known. */
+  /** Whether any process in scope is left, zombies aside. False if that cannot be determined. */
   hasSurvivors(scope: KillScope): boolean;
 }
 
 /**
- * What a child that ended and was released may have left in its session: background jobs. What left the session was
- * detached on purpose and does not belong to it.
+ * Background jobs that may be left in the session of a child that exited and was released. A process that left the session
+ * was detached on purpose and is not included.
  */
 export interface Leftover extends KillTarget {
-  /** The pid of the child, which may have been reused since. */
+  /** The pid that the child had; it may have been reused since. */
   readonly pid: number;
-  /** Undefined where the members are known one by one instead. */
+  /** Undefined if the members are known individually instead. */
   readonly proof: SessionProof | undefined;
 }
 
 /** A running child. Safe to `kill` at any time: its pid and group stay reserved until `release`. */
 export interface Child extends KillTarget {
   readonly pid: number;
-  /** Whether the pid stays its own until `release`; otherwise only until it ends. */
+  /** Whether the pid stays reserved until `release`; otherwise only until the exit. */
   readonly isPidReserved: boolean;
   readonly streams: readonly StreamName[];
   /**
-   * Everything the child does; completes after the exit and the end of every stream. Reading starts with the (one)
-   * subscription, so nothing is lost before it. What the child itself printed comes before `exited`, unless paused.
+   * All events of the child; completes after the exit and the end of every stream. Reading starts with the (only)
+   * subscription, so nothing is lost before it. The child's own output comes before `exited`, unless paused.
    */
   readonly events$: Observable<ChildEvent>;
   readonly stdin: ChildStdin | undefined;
@@ -77,33 +77,33 @@ export interface Child extends KillTarget {
   pause(): void;
   resume(): void;
   resize(size: TerminalSize): void;
-  /** What the operating system tells of it; undefined where it does not. */
-  readonly facts: Facts | undefined;
+  /** Undefined if the operating system provides no such information. */
+  readonly inspector: ProcessInspector | undefined;
   /**
-   * Gives up the pid and closes every descriptor. The streams end here if they had not. Returns what the child may have left
-   * behind; undefined where that is nothing, or not known because the child still runs.
+   * Releases the pid and closes every descriptor, which ends any open stream. Returns the processes that the child may have
+   * left behind; undefined if there are none, or if the child still runs.
    */
   release(): Leftover | undefined;
 }
 
-/** What can be asked about a child and changes nothing. Safe at any time. */
-export interface Facts {
-  /** Who else holds its streams. */
+/** Read-only inspection of a child. Safe at any time. */
+export interface ProcessInspector {
+  /** The processes that have its streams open. */
   holders(): Promise<readonly PipeHolder[]>;
   activity(): Promise<Activity>;
 }
 
-/** A terminal to be made. */
+/** A terminal to create. */
 export interface TtyLaunch extends TerminalSize {
   readonly echo: boolean;
   readonly raw: boolean;
 }
 
-/** All that a spawn needs, resolved: nothing is looked up or defaulted below this line. */
+/** Everything a spawn needs, resolved: spawners look nothing up and apply no defaults. */
 export interface Launch {
   /** Absolute path of the program. */
   readonly file: string;
-  /** What the program sees, its own name first. */
+  /** The arguments as the program sees them, its own name first. */
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
@@ -113,12 +113,12 @@ export interface Launch {
   readonly inheritFds: readonly number[];
 }
 
-/** Makes children. */
+/** Spawns children. */
 export interface Spawner {
-  /** Resolves once the program was executed; rejects with SPAWN_FAILED or UNSUPPORTED, leaving nothing behind. */
+  /** Resolves once the program is executing; rejects with SPAWN_FAILED or UNSUPPORTED, leaving nothing behind. */
   spawn(launch: Launch): Promise<Child>;
-  /** Kills are repeated at the end of a job for what was forked meanwhile; this does it now, for a program that has no later. */
+  /** A kill is repeated in a microtask, for processes forked meanwhile. Repeats it now, for a program about to exit. */
   finishKills(): void;
-  /** Lets go of what the spawner itself holds. Its children are not touched. */
+  /** Releases the spawner's own resources. Its children are unaffected. */
   close(): void;
 }

@@ -1,12 +1,12 @@
-// Keeps a descriptor that somebody else opened out of the programs we start, where the C library can be called.
+// Keeps a descriptor that another library opened out of the programs we start, if the C library can be called.
 
-/** Marks a descriptor, or does nothing where that is not possible. */
+/** Sets close-on-exec on a descriptor, or does nothing where that is not possible. */
 export type CloseOnExec = (fd: number) => void;
 
 const F_SETFD = 2;
 const FD_CLOEXEC = 1;
 
-/** Loads the call through koffi; without koffi the answer is a function without effect. */
+/** Loads fcntl(2) through koffi; without koffi, resolves to a function that does nothing. */
 export async function loadCloseOnExec(): Promise<CloseOnExec> {
   try {
     const { default: koffi } = await import("koffi");

@@ -1,19 +1,19 @@
-// The environment of a child, as a pure function of what was asked for and what we have ourselves. Exact by default: no
-// variable appears that nobody named. Order and names follow the Codex exec-server (seeds: child_env and its tests).
+// The environment of a child, as a pure function of the spec and our own environment. Exact by default: every variable was
+// named by the caller. Order and names follow the Codex exec-server (child_env and its tests).
 import { type EnvPolicy, limits, type ProcessMetadata, type ProcessSpec } from "../../protocol/index.ts";
 import { nameMatcher } from "./name-globs.ts";
 
 /** Variables by name. */
 export type Environment = Record<string, string>;
 
-/** What `inherit: "core"` keeps: enough for a shell to find programs, its home and its language. */
+/** The variables of `inherit: "core"`: enough for a shell to find programs, its home and its language. */
 const CORE = ["PATH", "SHELL", "TMPDIR", "TEMP", "TMP", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "USER"];
 
 const DEFAULT_EXCLUDES = ["*KEY*", "*SECRET*", "*TOKEN*"];
 
 /**
  * Credentials and launch context of a supervisor itself, never passed on in any letter case, not even when set
- * explicitly: a child that holds them could act as its supervisor.
+ * explicitly: a child that has them could act as its supervisor.
  */
 const NEVER_INHERITED = new Set([
   "EXECWIRE_TOKEN",
@@ -28,7 +28,7 @@ const NEVER_INHERITED = new Set([
 const THREAD_ID = "CODEX_THREAD_ID";
 const TOOL_CALL_ID = "CODEX_TOOL_CALL_ID";
 
-/** The exact environment for a spec, given our own. Throws LIMIT_EXCEEDED when its globs make too much work. */
+/** The exact environment for a spec, given our own. Throws LIMIT_EXCEEDED when matching its globs takes too many steps. */
 export function buildEnvironment(
   spec: Pick<ProcessSpec, "env" | "envPolicy" | "metadata">,
   own: Readonly<Record<string, string | undefined>>,
@@ -41,7 +41,7 @@ export function buildEnvironment(
   return Object.fromEntries(base);
 }
 
-/** inherit, default excludes, exclude, set, includeOnly: excludes do not touch `set`, `includeOnly` does. */
+/** Order: inherit, default excludes, exclude, set, includeOnly. Excludes do not affect `set`; `includeOnly` does. */
 function applyPolicy(
   policy: EnvPolicy,
   own: Readonly<Record<string, string | undefined>>,
@@ -63,7 +63,7 @@ function applyPolicy(
   return env;
 }
 
-/** With metadata both ids are set or removed; without it the thread id stays, and a call id is always stale. */
+/** With metadata both ids are set or removed. Without it the thread id stays; a call id is always stale. */
 function applyMetadata(env: Map<string, string>, metadata: ProcessMetadata | undefined): void {
   if (metadata?.threadId !== undefined) env.set(THREAD_ID, metadata.threadId);
   else if (metadata) env.delete(THREAD_ID);

@@ -1,19 +1,19 @@
-// Reads one descriptor to its end. Node's stream does the polling; the bytes go through one buffer shared by all readers
-// (each read is handed over before the next begins), so a read costs one copy and no allocation in between.
+// Reads one descriptor to its end. Node's stream does the polling. All readers share one buffer, since each read is copied
+// out before the next one begins: a read costs one copy and no other allocation.
 import { closeSync, readSync } from "node:fs";
 import type { Socket } from "node:net";
 import { copyChunk } from "./child-io.ts";
 
-/** What Node needs to read into a buffer of ours; the types of Node know it for sockets only, terminals take it too. */
+/** Makes Node read into our buffer. Node's types declare this option for sockets only; terminals accept it too. */
 export interface OnRead {
   readonly buffer: Uint8Array;
   readonly callback: (bytes: number, buffer: Uint8Array) => boolean;
 }
 
-/** Makes a Node stream on the descriptor that reads as `onread` says. */
+/** Creates a Node stream that reads the descriptor through `onread`. */
 export type OpenStream = (fd: number, onread: OnRead) => Socket;
 
-/** A descriptor to be read: by itself once it was started, and by `drain` at any time. */
+/** Reads a descriptor: continuously after `start`, and synchronously by `drain` at any time. */
 export class FdReader {
   readonly fd: number;
   readonly #open: OpenStream;
@@ -21,7 +21,7 @@ export class FdReader {
   readonly #onChunk: (chunk: Uint8Array) => void;
   readonly #onEnd: () => void;
   #stream: Socket | undefined;
-  /** The stream closes its descriptor turns before it says so: from then on the number may be somebody else's. */
+  /** The stream closes its descriptor several turns before its `close` event; meanwhile the number may be reused. */
   #isOurs = true;
   #ended = false;
 
@@ -39,7 +39,7 @@ export class FdReader {
     this.#onEnd = onEnd;
   }
 
-  /** Begins to read by itself, unless it has ended. */
+  /** Starts to read continuously, unless the end was reached. */
   start(): void {
     if (this.#ended) return;
     const callback = (bytes: number) => {
@@ -48,13 +48,13 @@ export class FdReader {
     };
     const stream = this.#open(this.fd, { buffer: this.#buffer, callback });
     this.#stream = stream;
-    // libuv takes a hangup after a partial read for the end (libuv#4992, in every Node up to 24) while the kernel may
-    // hold more: what is left is read here, before the stream closes the descriptor.
+    // libuv treats a hangup after a partial read as the end (libuv#4992, in every Node up to 24) although the kernel may
+    // hold more. Read the rest here, before the stream closes the descriptor.
     stream.on("end", () => {
       this.drain(Number.POSITIVE_INFINITY);
       this.#isOurs = false;
     });
-    // EIO is how a terminal ends; any other error ends the stream as well, and `close` follows each of them.
+    // A terminal ends with EIO. Any other error ends the stream as well; `close` follows in all cases.
     stream.on("error", () => {
       this.#isOurs = false;
     });
@@ -66,7 +66,7 @@ export class FdReader {
     return this.#ended;
   }
 
-  /** Whether the descriptor is still ours; its end may be told turns later. */
+  /** Whether the descriptor is still ours. `onEnd` may be called several turns after it is not. */
   get isOpen(): boolean {
     return this.#isOurs;
   }
@@ -79,7 +79,10 @@ export class FdReader {
     if (!this.#ended) this.#stream?.resume();
   }
 
-  /** Reads what the kernel holds now, up to about `limit` bytes. True when the end was met. Before `start` the descriptor must not block. */
+  /**
+   * Reads the bytes that the kernel holds now, up to about `limit`. True if the end was reached. Before `start` the descriptor
+   * must be non-blocking already.
+   */
   drain(limit: number): boolean {
     for (let total = 0; this.#isOurs && total < limit; ) {
       const bytes = readNow(this.fd, this.#buffer);
@@ -91,7 +94,7 @@ export class FdReader {
     return !this.#isOurs;
   }
 
-  /** Closes the descriptor. Reports the end if it was not met before. */
+  /** Closes the descriptor. Reports the end unless that has happened. */
   destroy(): void {
     if (this.#ended) return;
     this.#isOurs = false;
@@ -107,10 +110,10 @@ export class FdReader {
   }
 }
 
-/** Bytes read, 0 at the end, undefined when there are none now. */
+/** The number of bytes read, 0 at the end, undefined if there are none now. */
 function readNow(fd: number, buffer: Uint8Array): number | undefined {
-  // That there is nothing is no exception here, and the stack trace of one takes ten times as long as the read. Where the
-  // limit is frozen it is left as it is.
+  // EAGAIN is the normal case, and a stack trace takes ten times as long as the read. `Reflect.set` because the limit may be
+  // frozen; it then stays as it is.
   const { stackTraceLimit } = Error;
   Reflect.set(Error, "stackTraceLimit", 0);
   try {

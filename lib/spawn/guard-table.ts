@@ -1,24 +1,24 @@
-// Whom the guard is to end, as a file that it reads once we are gone. Until then it sleeps: a process costs one small write at
-// its start and one at its end, and wakes nobody.
+// The processes that the guard must kill, in a file that it reads once we are gone. Until then the guard sleeps: a process costs
+// one small write at its start and one at its end, and no wake-up.
 import { randomUUID } from "node:crypto";
 import { closeSync, openSync, unlinkSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A pid, a start time, a mark and a line feed; rows are written over, so all have one length. */
+/** A pid, a start time, a mark and a line feed. Rows are overwritten in place, so all have the same length. */
 const ROW_BYTES = 40;
-/** Rows are made this many at a time, in places that are taken then: a disk that is full is found full at the beginning. */
+/** Rows are allocated in blocks of this many, so that a full disk is noticed early. */
 const ROWS_AT_ONCE = 1024;
-/** What stands for the start time of a process that keeps its pid. */
+/** In place of the start time of a process whose pid stays reserved. */
 const RESERVED = "-";
-/** What stands before the time at which a process had ended. */
+/** Prefix of the time at which a process had exited. */
 const BEFORE = "<";
-/** What stands in a row that was never used: nobody follows. */
+/** Content of rows that were never used: the end of the table. */
 const END = "end";
 
-/** Rows of pids in a file without a name, in memory where there is room. */
+/** Rows of pids in an unlinked file, in shared memory if there is room. */
 export class GuardTable {
-  /** To be given to the guard. */
+  /** Passed to the guard. */
   readonly fd: number;
   readonly #rows = new Map<number, number>();
   readonly #free: number[] = [];
@@ -30,9 +30,9 @@ export class GuardTable {
   }
 
   /**
-   * Records `pid`, which is to be ended only if it began at a given start time, where there is one, and what has its mark,
-   * where it has one. Of a process that has ended: what is in its session and started up to then, or has its mark. Throws when
-   * it cannot be written.
+   * Records `pid`: the guard kills it only if its start time is `time` (unless undefined), and also every process that has
+   * `mark`. With `endedAt` the process has exited: only the processes of its session that started up to then or have the mark
+   * are killed. Throws if the row cannot be written.
    */
   record(pid: number, time?: number | { readonly endedAt: number }, mark?: number): void {
     const row = this.#rows.get(pid) ?? this.#free.at(-1) ?? this.#rows.size;
@@ -46,7 +46,7 @@ export class GuardTable {
     this.#rows.set(pid, row);
   }
 
-  /** Erases the row of `pid`, if it has one. Throws when it cannot be written. */
+  /** Erases the row of `pid`, if there is one. Throws if it cannot be written. */
   erase(pid: number): void {
     const row = this.#rows.get(pid);
     if (row === undefined) return;
@@ -55,7 +55,7 @@ export class GuardTable {
     this.#free.push(row);
   }
 
-  /** Lets go of the file; the guard has it still. */
+  /** Closes our descriptor; the guard keeps its own. */
   close(): void {
     closeSync(this.fd);
   }
@@ -71,12 +71,12 @@ function rowOf(text: string): string {
 
 function makeRows(fd: number, first: number): void {
   const rows = rowOf(END).repeat(ROWS_AT_ONCE);
-  // A full disk takes what there is room for.
+  // A full disk accepts a part.
   if (writeSync(fd, rows, first * ROW_BYTES, "latin1") < rows.length)
     throw new Error("ENOSPC: no space left on device");
 }
 
-/** Open for reading and writing, for us and whoever gets the descriptor, and gone with the last of those. */
+/** Opens an unlinked file for reading and writing; it is deleted when its last descriptor is closed. */
 function openNameless(folders: readonly string[]): number {
   let failure: unknown;
   for (const folder of folders) {

@@ -1,8 +1,8 @@
-// The functions of the C library that Node does not offer, bound through koffi. What they mean is described where they are used
-// (`Libc`). koffi keeps names of types per process, so all types here are anonymous.
+// Functions of the C library that Node does not offer, bound through koffi. `Libc` documents them. koffi type names are global to
+// the process, so all types here are anonymous.
 import koffi from "koffi";
 
-/** Binds them all. Throws where the C library lacks one that is not optional. */
+/** Binds all functions. Throws if the C library lacks one that is not optional. */
 export function bind() {
   const c = koffi.load(null);
   const f = (prototype: string) => c.func(prototype);
@@ -11,7 +11,7 @@ export function bind() {
     fcntl: f("int fcntl(int fd, int command, int argument)"),
     ioctl: f("int ioctl(int fd, unsigned long request, void *argument)"),
     prctl: f("int prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d)"),
-    // Both have 64 bits: the first in glibc, the second elsewhere.
+    // The 64-bit variant: prlimit64 in glibc, prlimit elsewhere.
     prlimit:
       optional(() => f("int prlimit64(int pid, int resource, void *set, void *got)")) ??
       optional(() => f("int prlimit(int pid, int resource, void *set, void *got)")),

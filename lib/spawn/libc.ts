@@ -1,5 +1,4 @@
-// The C library through koffi: the calls that Node does not offer. Nothing here decides anything; each function says
-// what it wraps.
+// System calls that Node does not offer, made through koffi. No policy here: each method names the call it wraps.
 import { closeSync, openSync, readdirSync } from "node:fs";
 import { constants, endianness } from "node:os";
 import koffi from "koffi";
@@ -8,7 +7,7 @@ import type { ExitStatus } from "./child.ts";
 import { bind } from "./libc-calls.ts";
 import { signalName } from "./signals.ts";
 
-/** A call that failed, with the number and name of its reason. */
+/** A failed call, with the number and name of its errno. */
 export class ErrnoError extends Error {
   readonly errno: number;
   readonly code: string;
@@ -21,22 +20,23 @@ export class ErrnoError extends Error {
   }
 }
 
-/** A spawn in the terms of posix_spawn: what to do in the child before the program runs. */
+/** The arguments of posix_spawn(3), with the actions in the child before the program runs. */
 export interface SpawnRequest {
   readonly file: string;
   readonly argv: readonly string[];
   readonly env: readonly string[];
   readonly cwd: string;
-  /** Opened as descriptor 0 of the child: /dev/null, or the terminal, which becomes the controlling one. */
+  /** Descriptor 0 of the child: one of ours to copy, or a path to open; a terminal opened so becomes the controlling one. */
   readonly stdin: string | number;
-  /** Descriptor of this process that becomes the child's 1 and 2; with `stdin` a terminal both are copies of 0. */
+  /** Our descriptor that becomes the child's 1; 0 on a terminal, which is the child's descriptor 0 by then. */
   readonly stdout: number;
+  /** The same for 2. */
   readonly stderr: number;
   readonly inheritFds: readonly number[];
 }
 
-// <spawn.h>, <fcntl.h>, <sys/wait.h>, <sys/prctl.h>, <asm/ioctls.h> of Linux; equal on all its architectures that Node supports,
-// but for the two ioctls on powerpc, which are not used there (tcsetattr and TIOCSWINSZ have other numbers only on it).
+// <spawn.h>, <fcntl.h>, <sys/wait.h>, <sys/prctl.h>, <asm/ioctls.h> of Linux. The same on all architectures that Node supports,
+// except TIOCSWINSZ and the echo flags on powerpc, whose values there are not handled.
 const SETSIGDEF = 0x04;
 const SETSIGMASK = 0x08;
 const SETSID = 0x80;
@@ -63,54 +63,54 @@ const WNOWAIT = 0x01000000;
 const CLD_EXITED = 1;
 const CLOCK_BOOTTIME = 7;
 const RUSAGE_CHILDREN = -1;
-/** Of a struct rusage, in longs. */
+/** Size of a struct rusage, in longs. */
 const RUSAGE_LONGS = 18;
 const MINOR_FAULTS = 8;
 const MAJOR_FAULTS = 9;
 const SC_CLK_TCK = 2;
-// Equal on all architectures since Linux 5.1, but for alpha and mips, where Node does not run.
+// The same on all architectures since Linux 5.1, except alpha and mips, where Node does not run.
 const SYS_PIDFD_SEND_SIGNAL = 424;
 const SYS_PIDFD_OPEN = 434;
 const TCSANOW = 0;
 const ECHO_FLAGS = 0o10 | 0o20 | 0o40 | 0o100; // ECHO ECHOE ECHOK ECHONL
 const IUTF8 = 0o40000;
 
-/** A descriptor that is asked about numbers and used for nothing else. */
-let unused: number | undefined;
+/** The descriptor that `isPidInUse` probes pids with; never read. */
+let probeFd: number | undefined;
 
-/** Limits of a resource; infinite where there is none. */
+/** A resource limit; infinite if unlimited. */
 export interface ResourceLimits {
   readonly soft: number;
   readonly hard: number;
 }
 
-/** A process that stays the same one whatever becomes of its pid. */
+/** A reference to one process that stays valid when its pid is reused: a pidfd. */
 export interface ProcessHandle {
-  /** pidfd_send_signal(2). Throws an ErrnoError: ESRCH when the process is gone. */
+  /** pidfd_send_signal(2). Throws an ErrnoError, with ESRCH if the process is gone. */
   signal(signal: number): void;
   close(): void;
 }
 
-/** The bound calls. Throws where the C library lacks one; the caller then uses the portable providers. */
+/** The bound calls. The constructor throws if the C library lacks one; the caller then uses the portable spawner. */
 export class Libc {
   readonly #c = bind();
   readonly #attributes = this.#makeAttributes();
   readonly #info = Buffer.alloc(128);
   readonly #ends = new Int32Array(2);
-  /** A struct rlimit, as words of 32 bits: numbers of 64 would each be an object. */
+  /** A struct rlimit, as 32-bit words: 64-bit numbers would be BigInts, each an allocation. */
   readonly #limits = new Uint32Array(4);
   /** A struct timespec. */
   readonly #time = longs(2);
   readonly #usage = longs(RUSAGE_LONGS);
   readonly #ticksPerSecond = Number(this.#c.sysconf(SC_CLK_TCK));
 
-  /** pipe2(2): read end and write end, closed on exec. */
+  /** pipe2(2): read end and write end, both close-on-exec. */
   pipe(): readonly [number, number] {
     this.#check("pipe2", this.#c.pipe2(this.#ends, O_CLOEXEC));
     return [this.#ends[0] as number, this.#ends[1] as number];
   }
 
-  /** posix_openpt(3) and friends: a new terminal's master, non-blocking, and the path of its other side. */
+  /** posix_openpt(3), grantpt(3), unlockpt(3), ptsname_r(3): a new terminal's non-blocking master, and the path of its slave. */
   openTerminal(): { readonly master: number; readonly path: string } {
     const master = this.#check("posix_openpt", this.#c.openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK));
     this.#check("grantpt", this.#c.grantpt(master));
@@ -120,13 +120,13 @@ export class Libc {
     return { master, path: name.toString("latin1", 0, name.indexOf(0)) };
   }
 
-  /** Sets the size of a terminal; the foreground group gets SIGWINCH. */
+  /** ioctl(TIOCSWINSZ): sets the size of a terminal; its foreground group gets SIGWINCH. */
   setSize(fd: number, { rows, cols }: TerminalSize): void {
     const size = Buffer.from(Uint16Array.of(rows, cols, 0, 0).buffer);
     this.#check("ioctl(TIOCSWINSZ)", this.#c.ioctl(fd, TIOCSWINSZ, size));
   }
 
-  /** Presets a terminal before its program runs: UTF-8 editing, and no echo or no line discipline on request. */
+  /** tcsetattr(3), before the program runs: UTF-8 editing; optionally no echo, or raw mode. */
   presetTerminal(fd: number, { echo, raw }: { readonly echo: boolean; readonly raw: boolean }): void {
     const termios = this.termios(fd);
     const flags = new Uint32Array(termios.buffer, termios.byteOffset, 4); // c_iflag, c_oflag, c_cflag, c_lflag
@@ -136,19 +136,19 @@ export class Libc {
     this.#check("tcsetattr", this.#c.tcsetattr(fd, TCSANOW, termios));
   }
 
-  /** tcgetattr(3): the modes of a terminal, by either side. */
+  /** tcgetattr(3): the modes of a terminal, from either side. */
   termios(fd: number): Buffer {
     const termios = Buffer.alloc(128);
     this.#check("tcgetattr", this.#c.tcgetattr(fd, termios));
     return termios;
   }
 
-  /** fcntl(F_SETFL): a read of an empty pipe fails with EAGAIN. */
+  /** fcntl(F_SETFL, O_NONBLOCK): from now on a read of an empty pipe fails with EAGAIN. */
   unblock(fd: number): void {
     this.#check("fcntl", this.#c.fcntl(fd, F_SETFL, O_NONBLOCK));
   }
 
-  /** fcntl(F_SETPIPE_SZ): whether the kernel granted it. */
+  /** fcntl(F_SETPIPE_SZ): returns whether the kernel granted it. */
   growPipe(fd: number, bytes: number): boolean {
     return this.#c.fcntl(fd, F_SETPIPE_SZ, bytes) >= 0;
   }
@@ -158,13 +158,13 @@ export class Libc {
     this.#check("prctl", this.#c.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0));
   }
 
-  /** prlimit(2): how many file locks a process may hold, 0 for this one; undefined when it is gone, or somebody else's. */
+  /** prlimit(2): the limit of file locks of a process; pid 0 is this one. Undefined if it is gone or belongs to another user. */
   lockLimits(pid: number): ResourceLimits | undefined {
     if (this.#c.prlimit?.(pid, RLIMIT_LOCKS, null, this.#limits) !== 0) return undefined;
     return { soft: this.#limitAt(0), hard: this.#limitAt(2) };
   }
 
-  /** prlimit(2): sets that, where it is allowed. */
+  /** prlimit(2): sets the limit of file locks; ignored if not permitted. */
   limitLocks(pid: number, { soft, hard }: ResourceLimits): void {
     this.#putLimit(0, soft);
     this.#putLimit(2, hard);
@@ -172,15 +172,15 @@ export class Libc {
   }
 
   /**
-   * fcntl(F_SETOWN): whether any process has this number as its pid, group or session. The kernel looks the number up for the
-   * owner of a descriptor, and finds none (ESRCH) when it is free.
+   * fcntl(F_SETOWN): whether any process has this number as its pid, group or session. The kernel looks up the number to
+   * set the owner of a descriptor, and fails with ESRCH if it is free.
    */
   isPidInUse(pid: number): boolean {
-    unused ??= openSync("/dev/null", "r");
-    return this.#c.fcntl(unused, F_SETOWN, -pid) === 0 || koffi.errno() !== constants.errno.ESRCH;
+    probeFd ??= openSync("/dev/null", "r");
+    return this.#c.fcntl(probeFd, F_SETOWN, -pid) === 0 || koffi.errno() !== constants.errno.ESRCH;
   }
 
-  /** pidfd_open(2): the process that has this pid now; undefined where there is none, or no such call (Linux 5.3). */
+  /** pidfd_open(2): the process that has this pid now; undefined if there is none, or before Linux 5.3. */
   openProcess(pid: number): ProcessHandle | undefined {
     const fd = Number(this.#c.syscall(SYS_PIDFD_OPEN, pid, 0, 0, 0));
     if (fd < 0) return undefined;
@@ -192,14 +192,14 @@ export class Libc {
     };
   }
 
-  /** The present moment in the unit of a process's start time in /proc: clock ticks since boot. */
+  /** clock_gettime(CLOCK_BOOTTIME): now, in clock ticks since boot, the unit of start times in /proc. */
   ticks(): number {
     this.#check("clock_gettime", this.#c.clockGettime(CLOCK_BOOTTIME, this.#time));
     const [seconds, nanoseconds] = [Number(this.#time[0]), Number(this.#time[1])];
     return Math.floor((seconds + nanoseconds / 1e9) * this.#ticksPerSecond);
   }
 
-  /** The exit of a child of ours, if it ended. It stays a zombie, so its pid, group and session cannot be reused. */
+  /** waitid(2), WNOWAIT: the exit of a child, if it exited. It stays a zombie, so its pid, group and session cannot be reused. */
   peekExit(pid: number): ExitStatus | undefined {
     const info = this.#info.fill(0);
     if (this.#c.waitid(P_PID, pid, info, WEXITED | WNOHANG | WNOWAIT) !== 0 || info.readInt32LE(SI_PID) !== pid)
@@ -210,26 +210,26 @@ export class Libc {
       : { exitCode: null, signal: signalName(status) };
   }
 
-  /** Some child of this process, whoever made it, that ended and was not waited for; it stays so. 0: nobody; undefined: not known. */
+  /** waitid(2), WNOWAIT: any child of this program that is a zombie, and stays one. 0: none; undefined: the call failed. */
   anyZombie(): number | undefined {
     const info = this.#info.fill(0);
     return this.#c.waitid(P_ALL, 0, info, WEXITED | WNOHANG | WNOWAIT) === 0 ? info.readInt32LE(SI_PID) : undefined;
   }
 
-  /** wait4(2): ends the zombie of a child that exited, and returns its page faults; 0 for one that lives. */
+  /** wait4(2): reaps a child that exited and returns its page faults; 0 if it still runs. */
   reap(pid: number): number {
     return this.#c.wait4(pid, null, WNOHANG, this.#usage) === pid ? this.#faults() : 0;
   }
 
-  /** getrusage(2): the page faults of all children that any part of this program has waited for. */
+  /** getrusage(2): the page faults of all children reaped by any part of this program. */
   reapedFaults(): number {
     this.#check("getrusage", this.#c.getrusage(RUSAGE_CHILDREN, this.#usage));
     return this.#faults();
   }
 
   /**
-   * posix_spawn(3) on a worker thread, so that a hung file system blocks no event loop. The child leads a new session
-   * with default signal dispositions and an empty mask, and holds nothing but what the request names.
+   * posix_spawn(3) on a worker thread, so that a hung file system does not block the event loop. The child leads a new
+   * session with default signal dispositions and an empty mask, and inherits only the descriptors of the request.
    */
   spawn(request: SpawnRequest): Promise<number> {
     const actions = Buffer.alloc(128);
@@ -255,18 +255,18 @@ export class Libc {
     const kept = new Set(inheritFds);
     const end = Math.max(2, ...kept) + 1;
     for (let fd = 3; fd < end; fd += 1) {
-      // A descriptor copied onto itself loses its close-on-exec flag (POSIX.1-2024, glibc 2.29).
+      // dup2 of a descriptor onto itself clears close-on-exec in a file action (POSIX.1-2024, glibc 2.29).
       if (kept.has(fd)) this.#c.addDup2(actions, fd, fd);
       else this.#c.addClose(actions, fd);
     }
     if (this.#c.addCloseFrom) this.#c.addCloseFrom(actions, end);
-    else this.#keepToOurselves(kept);
+    else this.#setCloseOnExec(kept);
   }
 
-  /** Without closefrom in the C library: whatever this program has open by now is closed on exec. */
-  #keepToOurselves(except: ReadonlySet<number>): void {
+  /** For a C library without closefrom: sets close-on-exec on every descriptor that this program has open now. */
+  #setCloseOnExec(except: ReadonlySet<number>): void {
     for (const fd of readdirSync("/proc/self/fd").map(Number)) {
-      // The descriptor of the listing itself is gone already, hence no check of the result.
+      // The result is not checked: the descriptor of the listing itself is closed by now.
       if (fd > 2 && !except.has(fd)) this.#c.fcntl(fd, F_SETFD, FD_CLOEXEC);
     }
   }
@@ -291,7 +291,7 @@ export class Libc {
   #makeAttributes(): Buffer {
     const attributes = Buffer.alloc(512);
     this.#c.attrInit(attributes);
-    // Every signal back to its default: Node ignores SIGPIPE, and a child that inherits this never ends in `yes | head -1`.
+    // Reset every signal to its default: Node ignores SIGPIPE, and `yes | head -1` in a child that inherits this never ends.
     this.#c.attrSigDefault(attributes, Buffer.alloc(128, 0xff));
     this.#c.attrSigMask(attributes, Buffer.alloc(128));
     this.#c.attrFlags(attributes, SETSIGDEF | SETSIGMASK | SETSID);
@@ -304,7 +304,7 @@ export class Libc {
   }
 }
 
-/** Offset of si_pid in siginfo_t: the union is aligned to a pointer. */
+/** Offset of si_pid in siginfo_t, whose union is pointer-aligned. */
 const SI_PID = koffi.sizeof("void *") === 8 ? 16 : 12;
 
 function longs(count: number): BigInt64Array | Int32Array {

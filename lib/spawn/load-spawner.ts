@@ -5,28 +5,29 @@ import type { Spawner } from "./child.ts";
 import type { Guard } from "./guard.ts";
 import { PortableSpawner } from "./portable-spawner.ts";
 
-/** `auto`: posix where it works, else portable. `posix` insists on it. `portable`: child_process and node-pty. */
+/** `auto`: posix if it works, else portable. `posix`: posix_spawn or an error. `portable`: child_process and node-pty. */
 export type SpawnerName = "auto" | "posix" | "portable";
 
 /** How to spawn. */
 export interface SpawnerOptions {
   readonly spawner: SpawnerName;
   readonly subreaper: boolean;
-  /** A child of this program that belongs to no process. */
+  /** A child of this program that is not a supervised process. */
   readonly guard?: Guard | undefined;
 }
 
-/** Loads a spawner. Rejects with UNSUPPORTED in a worker thread, which gets no SIGCHLD, and where `posix` cannot work. */
+/** Loads a spawner. Rejects with UNSUPPORTED in a worker thread, which gets no SIGCHLD, and if `posix` cannot work here. */
 export async function loadSpawner({ spawner, subreaper, guard }: SpawnerOptions): Promise<Spawner> {
   if (!isMainThread) {
     throw new ExecwireError(
       "UNSUPPORTED",
-      "processes can only be supervised from the main thread: a worker is not told of their exits",
+      "processes can only be supervised from the main thread: worker threads receive no SIGCHLD",
     );
   }
   if (spawner === "portable") return new PortableSpawner();
   try {
-    if (process.platform !== "linux") throw new Error(`posix_spawn is used on Linux only, this is ${process.platform}`);
+    if (process.platform !== "linux")
+      throw new Error(`posix_spawn is supported on Linux only, not on ${process.platform}`);
     const [{ Libc }, { PosixSpawner }] = await Promise.all([import("./libc.ts"), import("./posix-spawner.ts")]);
     return new PosixSpawner(new Libc(), { subreaper, guard });
   } catch (cause) {

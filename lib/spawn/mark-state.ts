@@ -1,79 +1,79 @@
-// All marks of this program, in one place: whatever spawners it has, and copies of this package, its limit is one.
+// The marks of this program. One place for all spawners and all copies of this package, since the program has only one limit.
 import { randomInt } from "node:crypto";
 import type { ResourceLimits } from "./libc.ts";
 
-/** Marks have 13 digits or more, so that no real limit looks like one, and begin where two programs do not meet. */
+/** Marks have at least 13 digits, unlike real limits. The first one is random, so that two programs do not collide. */
 const FIRST = 2 ** 40;
 const FIRST_BELOW = 2 ** 47;
 
-/** What was known before a spawn, to be compared after it. */
-export interface Before {
+/** Readings before a spawn, for comparison after it. */
+export interface Baseline {
   /** See `foreignReaps`. */
   readonly reaps: number;
   /** See `Libc.ticks`. */
   readonly tick: number;
 }
 
-/** A child that is being spawned. */
-export interface Birth {
+/** A spawn in progress. */
+export interface PendingSpawn {
   readonly mark: number;
-  readonly before: Before;
-  /** Another spawn may have inherited this mark. */
+  readonly before: Baseline;
+  /** Another process may have inherited this mark. */
   isShared?: boolean;
 }
 
 /** The child that has a mark. */
 export interface Owner {
   readonly child: number;
-  /** From this program, so that a child whose spawn began before may have it as well. */
+  /** Inherited from this program, so that an older spawn still in progress may have the same mark. */
   readonly isInherited: boolean;
   readonly marks: Marker;
 }
 
-/** What marks the children of one spawner, as the others see it. */
+/** Marks the children of one spawner, as seen by other spawners. */
 export interface Marker {
-  /** Gives another mark to a child and those that have its old one, which other processes may have as well. */
-  remark(child: number, old: number, sharers: Sharers): void;
-  /** No other process can have this mark, and none will. */
+  /** Gives another mark to a child and to its descendants, since unrelated processes may have its old one. */
+  replaceMark(child: number, old: number, sharers: Sharers): void;
+  /** Only the child and its descendants have this mark, now and in future. */
   confirmed(mark: number): void;
 }
 
-/** Which processes may have a mark beside its child. */
+/** Which other processes may have a child's mark: only children of other spawns, or any. */
 export type Sharers = "spawns" | "any";
 
-/** All marks of this program: whatever spawners it has, its limit is one. */
+/** All marks of this program. */
 export interface State {
-  readonly births: Map<number, Birth>;
+  readonly pendingSpawns: Map<number, PendingSpawn>;
   readonly owners: Map<number, Owner>;
   readonly markOf: Map<number, number>;
-  /** Marks that a child has had before, by child; others may have them as well. */
-  readonly past: Map<number, number[]>;
-  /** Those of them that only other spawns may have. */
-  readonly earlier: Map<number, number[]>;
-  /** Inherited marks that a child of another part of the program may have as well. */
-  readonly unconfirmed: Map<number, { readonly before: Before; readonly marks: Marker }>;
-  next: number;
+  /** Earlier marks of a child, by child. Other processes may have them too. */
+  readonly formerMarks: Map<number, number[]>;
+  /** Those earlier marks that only children of other spawns may have. */
+  readonly formerSpawnMarks: Map<number, number[]>;
+  /** Inherited marks that a child started by another part of the program may have too. */
+  readonly unconfirmed: Map<number, { readonly before: Baseline; readonly marks: Marker }>;
+  nextMark: number;
   lastInherited: number;
-  /** Our limits as they were. */
-  own: ResourceLimits | undefined;
-  /** Our limit as it is. */
-  current: number;
+  /** This program's limits before the first mark. */
+  originalLimits: ResourceLimits | undefined;
+  /** This program's current soft limit. */
+  currentLimit: number;
 }
 
-/** Two copies of this package in one program must not take each other's marks for limits; the number changes with `State`. */
-const KEY = Symbol.for("execwire.marks.1");
+/** Shared by all copies of this package: marks of one copy must not look like limits to another. Changes with `State`. */
+const KEY = Symbol.for("execwire.marks.2");
 const shared = globalThis as { [KEY]?: State };
 shared[KEY] ??= {
-  births: new Map(),
+  pendingSpawns: new Map(),
   owners: new Map(),
   markOf: new Map(),
-  past: new Map(),
-  earlier: new Map(),
+  formerMarks: new Map(),
+  formerSpawnMarks: new Map(),
   unconfirmed: new Map(),
-  next: randomInt(FIRST, FIRST_BELOW),
+  nextMark: randomInt(FIRST, FIRST_BELOW),
   lastInherited: 0,
-  own: undefined,
-  current: Number.NaN,
+  originalLimits: undefined,
+  currentLimit: Number.NaN,
 };
-/** The one there is. */
+/** The state of this program. */
 export const state: State = shared[KEY];

@@ -1,236 +1,235 @@
-// Finds whose descendant a process is, also when it has left session, parents and descriptors. Each child of ours has a number
-// of its own as its limit of file locks: the kernel hands limits down at every fork, and this one has bound nothing since
-// Linux 2.4.25 (getrlimit(2), RLIMIT_LOCKS).
+// Finds the child that a process descends from, even if it has left the session, its parents are gone and it holds no common
+// descriptor. Each child has a mark: a unique number as its limit of file locks. The kernel copies limits at every fork, and this
+// limit has had no effect since Linux 2.4.25 (getrlimit(2), RLIMIT_LOCKS).
 //
-// A child may leave a daemon before we hear that it was spawned, so children inherit their marks from us: ours is set before each
-// spawn. Others may inherit it as well: a spawn that was on its way already, or a child that another part of this program starts in
-// that moment. Both show soon after. A mark that two processes may have got identifies neither: its child gets another one. What
-// the child has left behind by then belongs to no child, unless there is more that ties it to this one (`mayDescend`).
+// A child may leave a daemon before its spawn returns. So children inherit their marks: our own limit is set before each spawn.
+// Two other kinds of process may inherit it too: a child whose spawn was already in progress, and a child that another part of
+// this program starts at the same time. Both are detected soon after. A mark that two children may share identifies neither,
+// so the child gets another one. Daemons that it left before then belong to no child, unless other evidence links them to it
+// (`mayDescend`).
 import { foreignChildren, foreignReaps } from "./foreign-children.ts";
 import type { Guard } from "./guard.ts";
 import type { Libc, ResourceLimits } from "./libc.ts";
-import { type Before, type Birth, type Marker, type Sharers, state } from "./mark-state.ts";
+import { type Baseline, type Marker, type PendingSpawn, type Sharers, state } from "./mark-state.ts";
 import { firstChildren, readProcess } from "./proc.ts";
 
 /** The hard limit must leave room for marks. */
 const LAST = 2 ** 48;
-/** With so many spawns on their way, a child that got no mark of its own is given one later. */
-const STORM = 3;
-const LATE_MS = 50;
+/** With this many spawns in progress, replacing a mark is deferred by DEFER_MS: most children have exited by then. */
+const BUSY_SPAWNS = 3;
+const DEFER_MS = 50;
 /**
- * It is looked for children of other parts of the program soon after a spawn, since they can be looked for only as long as they
- * live. A look takes a while (0.1 ms), and the next one waits this many times as long, within a limit.
+ * Children of other parts of the program are searched for soon after a spawn, since they are visible only while they run. A
+ * search takes about 0.1 ms; the next one waits this many times as long, up to MAX_PAUSE_MS.
  */
-const REST = 20;
-const MAX_REST_MS = 10;
+const PAUSE_FACTOR = 20;
+const MAX_PAUSE_MS = 10;
 
-/** Which children a program starts beside those of its spawners: none, or any. */
+/** Whether the program also starts children without our spawners: none, or any. */
 export type OtherChildren = "none" | "any";
 
-const { births, owners, markOf, past, earlier, unconfirmed } = state;
+const { pendingSpawns, owners, markOf, formerMarks, formerSpawnMarks, unconfirmed } = state;
 
-/** Whether this is a child of one of our spawners whose pid was not given up. */
-export function isMarked(child: number): boolean {
+/** Whether this is a child of one of our spawners whose pid was not released. */
+export function isSpawnedChild(child: number): boolean {
   return markOf.has(child);
 }
 
 /** Marks the children of one spawner. */
 export class Marks implements Marker {
   readonly #libc: Libc;
-  readonly #own: ResourceLimits;
+  readonly #originalLimits: ResourceLimits;
   readonly #isPossible: boolean;
   readonly #others: OtherChildren;
   readonly #guard: Guard | undefined;
-  #look: NodeJS.Timeout | undefined;
-  #restedAt = 0;
-  /** Children that inherited the mark of another one, or none, with that. */
-  readonly #late = new Map<number, number>();
-  #timer: NodeJS.Timeout | undefined;
+  #confirmTimer: NodeJS.Timeout | undefined;
+  #pausedUntil = 0;
+  /** Children that still have an old limit, which is to be replaced: that limit, by pid. */
+  readonly #deferred = new Map<number, number>();
+  #deferTimer: NodeJS.Timeout | undefined;
 
   constructor(libc: Libc, others: OtherChildren, guard?: Guard) {
-    state.own ??= libc.lockLimits(0) ?? { soft: 0, hard: 0 };
-    if (Number.isNaN(state.current)) state.current = state.own.soft;
+    state.originalLimits ??= libc.lockLimits(0) ?? { soft: 0, hard: 0 };
+    if (Number.isNaN(state.currentLimit)) state.currentLimit = state.originalLimits.soft;
     this.#libc = libc;
-    this.#own = state.own;
-    this.#isPossible = this.#own.hard >= LAST;
+    this.#originalLimits = state.originalLimits;
+    this.#isPossible = this.#originalLimits.hard >= LAST;
     this.#others = others;
     this.#guard = guard;
-    guard?.startAside((start) => this.aside(start));
+    guard?.startThrough((start) => this.withoutMark(start));
   }
 
-  /** A child is about to be spawned. */
-  expect(): Birth {
+  /** Call before each spawn: sets the mark that the child will inherit. */
+  beginSpawn(): PendingSpawn {
     const libc = this.#libc;
     const before = this.#others === "any" ? { reaps: foreignReaps(libc), tick: libc.ticks() } : { reaps: 0, tick: 0 };
-    const birth = { mark: issue(), before };
-    births.set(birth.mark, birth);
-    // From here on no child inherits an earlier mark.
-    this.#setOurs(birth.mark);
-    return birth;
+    const pending = { mark: issue(), before };
+    pendingSpawns.set(pending.mark, pending);
+    this.#setOwnLimit(pending.mark);
+    return pending;
   }
 
-  /** It was spawned, as `child`, and runs already; or could not be. */
-  born(birth: Birth, child?: number): void {
-    births.delete(birth.mark);
-    if (births.size === 0) this.#setOurs(this.#own.soft);
-    // Older ones are still on their way: they may get one that is of no child, but this one no more.
-    else if (state.current === birth.mark) this.#setOurs(issue());
+  /** Call after each spawn, with the pid of the child, which runs by now; without it, the spawn failed. */
+  endSpawn(pending: PendingSpawn, child?: number): void {
+    pendingSpawns.delete(pending.mark);
+    if (pendingSpawns.size === 0) this.#setOwnLimit(this.#originalLimits.soft);
+    // Older spawns are in progress: they may inherit an unused mark, but not this one.
+    else if (state.currentLimit === pending.mark) this.#setOwnLimit(issue());
     if (child === undefined) return;
-    const soft = this.markOf(child) ?? this.#markUnseen(birth);
-    if (soft === birth.mark && !birth.isShared) return this.#inherited(child, birth);
-    const isIssued = soft >= birth.mark && soft <= state.lastInherited;
-    // When it has none that we know any more, it may have been each of those.
+    const soft = this.markOf(child) ?? this.#guessUnreadableMark(pending);
+    if (soft === pending.mark && !pending.isShared) return this.#recordInherited(child, pending);
+    const isIssued = soft >= pending.mark && soft <= state.lastInherited;
+    // Otherwise the inherited mark is unknown: it may be any mark issued since.
     if (isIssued) {
-      unshare(soft, "spawns");
-      this.#noteEarlier(child, soft, birth.before);
-    } else if (state.lastInherited > birth.mark) unshareSince(birth.mark);
-    this.#mark(child, isIssued ? soft : this.#own.soft);
+      treatAsShared(soft, "spawns");
+      this.#addFormerSpawnMark(child, soft, pending.before);
+    } else if (state.lastInherited > pending.mark) treatAsSharedSince(pending.mark);
+    this.#giveMark(child, isIssued ? soft : this.#originalLimits.soft);
   }
 
-  /** Calls `start`, which starts a child that is none of ours. */
-  aside<T>(start: () => T): T {
-    const before = state.current;
-    this.#setOurs(this.#own.soft);
+  /** Calls `start`, which starts a child that must not inherit a mark. */
+  withoutMark<T>(start: () => T): T {
+    const before = state.currentLimit;
+    this.#setOwnLimit(this.#originalLimits.soft);
     try {
       return start();
     } finally {
-      this.#setOurs(before);
+      this.#setOwnLimit(before);
     }
   }
 
-  /** The child that this process descends from, or which it is; undefined where there is none, or none any more. */
+  /** The child that this process is or descends from; undefined if there is none, or it was forgotten. */
   ownerOf(pid: number): number | undefined {
     if (owners.size === 0 || pid === process.pid) return undefined;
-    // Before its mark is read: it may get another one by this.
+    // Before the mark is read, since this may replace it.
     this.#confirm();
     const mark = this.markOf(pid) as number;
     const owner = owners.get(mark);
     if (!owner) return undefined;
-    // Spawns come in the order of their marks, and an older one that is not known yet may have this mark.
-    const [oldestBirth = Number.POSITIVE_INFINITY] = births.keys();
-    if (owner.isInherited && oldestBirth < mark) return undefined;
+    // The map is in the order of marks. An older spawn still in progress may have this mark too.
+    const [oldestPending = Number.POSITIVE_INFINITY] = pendingSpawns.keys();
+    if (owner.isInherited && oldestPending < mark) return undefined;
     return owner.child;
   }
 
   /**
-   * Whether this process has a mark that this child and other spawns of the same moment may have got, and none else. It may be
-   * a descendant of any of those.
+   * Whether this process has a mark that only this child and children of simultaneous spawns may have inherited. It descends
+   * from one of them, but which one is not known.
    */
   mayDescend(pid: number, child: number): boolean {
-    // Asked of every process of the system.
-    if (births.size === 0 && !earlier.has(child)) return false;
+    // Fast path: called for every process of the system.
+    if (pendingSpawns.size === 0 && !formerSpawnMarks.has(child)) return false;
     this.#confirm();
     const mark = this.markOf(pid) as number;
     if (unconfirmed.has(mark)) return false;
-    return owners.get(mark)?.child === child || (earlier.get(child)?.includes(mark) ?? false);
+    return owners.get(mark)?.child === child || (formerSpawnMarks.get(child)?.includes(mark) ?? false);
   }
 
-  /** The mark of a process, whichever child it is of, also of one that was forgotten; undefined where it may not be looked at. */
+  /** The soft limit of a process, which may be a mark of any child, even a forgotten one; undefined if not readable. */
   markOf(pid: number): number | undefined {
     return this.#libc.lockLimits(pid)?.soft;
   }
 
-  /** The pid of a child is given up: from now on its descendants belong to no child. Returns the marks that they may have. */
+  /** The pid of a child is released: from now on its descendants belong to no child. Returns the marks that they may have. */
   forget(child: number): readonly number[] {
     const mark = markOf.get(child);
-    const marks = [this.#late.get(child), mark, ...(past.get(child) ?? [])];
+    const marks = [this.#deferred.get(child), mark, ...(formerMarks.get(child) ?? [])];
     if (mark !== undefined) owners.delete(mark);
     if (mark !== undefined) unconfirmed.delete(mark);
     markOf.delete(child);
-    past.delete(child);
-    earlier.delete(child);
-    this.#late.delete(child);
+    formerMarks.delete(child);
+    formerSpawnMarks.delete(child);
+    this.#deferred.delete(child);
     this.#guard?.unmark(child);
-    return this.#isPossible ? (marks.filter((each) => each !== undefined && each !== this.#own.soft) as number[]) : [];
+    return this.#isPossible
+      ? (marks.filter((each) => each !== undefined && each !== this.#originalLimits.soft) as number[])
+      : [];
   }
 
-  /** Gives another mark to a child and those that have its old one, which other processes may have as well. */
-  remark(child: number, old: number, sharers: Sharers): void {
+  replaceMark(child: number, old: number, sharers: Sharers): void {
     owners.delete(old);
     const before = unconfirmed.get(old)?.before;
     unconfirmed.delete(old);
-    if (sharers === "spawns") this.#noteEarlier(child, old, before);
-    this.#mark(child, old);
+    if (sharers === "spawns") this.#addFormerSpawnMark(child, old, before);
+    this.#giveMark(child, old);
   }
 
-  #inherited(child: number, { mark, before }: Birth): void {
+  #recordInherited(child: number, { mark, before }: PendingSpawn): void {
     this.#assign(child, mark, true);
-    if (this.#others === "none") this.#tellGuard(child, mark);
+    if (this.#others === "none") this.#notifyGuard(child, mark);
     else this.#confirmSoon(mark, before);
   }
 
-  /** `before`: the mark is not confirmed. */
-  #noteEarlier(child: number, mark: number, before: Before | undefined): void {
-    earlier.set(child, [...(earlier.get(child) ?? []), mark]);
+  /** With `before`, the mark is not confirmed. */
+  #addFormerSpawnMark(child: number, mark: number, before: Baseline | undefined): void {
+    formerSpawnMarks.set(child, [...(formerSpawnMarks.get(child) ?? []), mark]);
     if (before && this.#others === "any") this.#confirmSoon(mark, before);
   }
 
-  #confirmSoon(mark: number, before: Before): void {
+  #confirmSoon(mark: number, before: Baseline): void {
     unconfirmed.set(mark, { before, marks: this });
-    const restMs = this.#restedAt - performance.now();
-    if (restMs > 0) this.#look ??= setTimeout(() => this.#confirm(), restMs).unref();
+    const pauseMs = this.#pausedUntil - performance.now();
+    if (pauseMs > 0) this.#confirmTimer ??= setTimeout(() => this.#confirm(), pauseMs).unref();
     else setImmediate(() => this.#confirm());
   }
 
-  /** Looks which of the inherited marks a child of another part of the program may have got; from then on none can. */
+  /** Finds inherited marks that a child of another part of the program may have too; the other marks are confirmed. */
   #confirm(): void {
-    // A mark is handed down until its spawn is over.
-    if (unconfirmed.size === 0 || ![...unconfirmed.keys()].some((mark) => !births.has(mark))) return;
-    clearTimeout(this.#look);
-    this.#look = undefined;
+    // While its spawn is in progress, a mark can still be inherited.
+    if (unconfirmed.size === 0 || ![...unconfirmed.keys()].some((mark) => !pendingSpawns.has(mark))) return;
+    clearTimeout(this.#confirmTimer);
+    this.#confirmTimer = undefined;
     const began = performance.now();
-    for (const pid of foreignChildren(isMarked)) this.#doubtMarkOf(pid);
+    for (const pid of foreignChildren(isSpawnedChild)) this.#checkForeignChild(pid);
     const reaps = foreignReaps(this.#libc);
     for (const [mark, { before, marks }] of [...unconfirmed]) {
-      if (before.reaps !== reaps) unshare(mark, "any");
-      else if (!births.has(mark)) marks.confirmed(mark);
+      if (before.reaps !== reaps) treatAsShared(mark, "any");
+      else if (!pendingSpawns.has(mark)) marks.confirmed(mark);
     }
     const now = performance.now();
-    this.#restedAt = now + Math.min(MAX_REST_MS, REST * (now - began));
+    this.#pausedUntil = now + Math.min(MAX_PAUSE_MS, PAUSE_FACTOR * (now - began));
   }
 
-  /** No other process can have this mark, and none will. */
   confirmed(mark: number): void {
     unconfirmed.delete(mark);
     const owner = owners.get(mark);
-    if (owner) this.#tellGuard(owner.child, mark);
+    if (owner) this.#notifyGuard(owner.child, mark);
   }
 
-  /** Another part of the program has started this child. */
-  #doubtMarkOf(pid: number): void {
+  /** `pid` is a child that another part of the program has started. */
+  #checkForeignChild(pid: number): void {
     const mark = this.markOf(pid);
     if (mark === undefined) {
-      // It runs as another user, and may have any mark that there was since it started.
+      // It runs as another user, and may have inherited any mark issued before it started.
       const startTime = readProcess(pid)?.startTime ?? Number.POSITIVE_INFINITY;
-      for (const [each, { before }] of [...unconfirmed]) if (before.tick <= startTime) unshare(each, "any");
+      for (const [each, { before }] of [...unconfirmed]) if (before.tick <= startTime) treatAsShared(each, "any");
     } else if (unconfirmed.has(mark)) {
-      unshare(mark, "any");
-      // One that was not announced yet may be a spawn of ours on its way, which is marked when it is.
-      if (births.size === 0) this.#replace(pid, mark, this.#own.soft);
+      treatAsShared(mark, "any");
+      // With a spawn in progress this may be its child, which `endSpawn` gives a mark.
+      if (pendingSpawns.size === 0) this.#replaceInTree(pid, mark, this.#originalLimits.soft);
     }
   }
 
-  /** The mark of a child that may not be looked at, a set-user-ID program: the one that is ours since its spawn began, if that is one. */
-  #markUnseen({ mark }: Birth): number {
+  /** The mark of a child whose limit is not readable (a set-user-ID program): known only if no other mark was issued since. */
+  #guessUnreadableMark({ mark }: PendingSpawn): number {
     return state.lastInherited === mark ? mark : Number.NaN;
   }
 
-  #mark(child: number, old: number): void {
-    const mark = state.next++;
-    if (old !== this.#own.soft) past.set(child, [...(past.get(child) ?? []), old]);
+  #giveMark(child: number, old: number): void {
+    const mark = state.nextMark++;
+    if (old !== this.#originalLimits.soft) formerMarks.set(child, [...(formerMarks.get(child) ?? []), old]);
     this.#assign(child, mark, false);
-    this.#tellGuard(child, mark);
+    this.#notifyGuard(child, mark);
     if (!this.#isPossible) return;
-    if (births.size < STORM) return this.#replace(child, old, mark);
-    // Most children are gone by then.
-    if (!this.#late.has(child)) this.#late.set(child, old);
-    this.#timer ??= setTimeout(() => this.#markLate(), LATE_MS).unref();
+    if (pendingSpawns.size < BUSY_SPAWNS) return this.#replaceInTree(child, old, mark);
+    if (!this.#deferred.has(child)) this.#deferred.set(child, old);
+    this.#deferTimer ??= setTimeout(() => this.#markDeferred(), DEFER_MS).unref();
   }
 
-  #markLate(): void {
-    this.#timer = undefined;
-    for (const [child, old] of this.#late) this.#replace(child, old, markOf.get(child) as number);
-    this.#late.clear();
+  #markDeferred(): void {
+    this.#deferTimer = undefined;
+    for (const [child, old] of this.#deferred) this.#replaceInTree(child, old, markOf.get(child) as number);
+    this.#deferred.clear();
   }
 
   #assign(child: number, mark: number, isInherited: boolean): void {
@@ -238,49 +237,49 @@ export class Marks implements Marker {
     markOf.set(child, mark);
   }
 
-  #tellGuard(child: number, mark: number): void {
+  #notifyGuard(child: number, mark: number): void {
     if (this.#isPossible) this.#guard?.mark(child, mark);
   }
 
-  /** Changes nothing where a program has set a limit by itself. */
-  #replace(pid: number, old: number, mark: number): void {
+  /** For a process and its descendants. A limit that a program has set itself stays. */
+  #replaceInTree(pid: number, old: number, mark: number): void {
     const limits = this.#libc.lockLimits(pid);
-    if (limits?.soft !== old || limits.hard !== this.#own.hard) return;
+    if (limits?.soft !== old || limits.hard !== this.#originalLimits.hard) return;
     this.#libc.limitLocks(pid, { soft: mark, hard: limits.hard });
-    for (const child of firstChildren(pid)) this.#replace(child, old, mark);
+    for (const child of firstChildren(pid)) this.#replaceInTree(child, old, mark);
   }
 
-  #setOurs(mark: number): void {
-    if (mark === state.current || !this.#isPossible) return;
-    this.#libc.limitLocks(0, { soft: mark, hard: this.#own.hard });
-    state.current = mark;
+  #setOwnLimit(mark: number): void {
+    if (mark === state.currentLimit || !this.#isPossible) return;
+    this.#libc.limitLocks(0, { soft: mark, hard: this.#originalLimits.hard });
+    state.currentLimit = mark;
   }
 }
 
-/** A new mark, to be inherited. */
+/** Issues a new mark for inheritance. */
 function issue(): number {
-  state.lastInherited = state.next++;
+  state.lastInherited = state.nextMark++;
   return state.lastInherited;
 }
 
-/** Others may have this mark as well. */
-function unshare(mark: number, sharers: Sharers): void {
-  const birth = births.get(mark);
-  if (birth) birth.isShared = true;
+/** Called when another process may have this mark too: its child gets another one. */
+function treatAsShared(mark: number, sharers: Sharers): void {
+  const pending = pendingSpawns.get(mark);
+  if (pending) pending.isShared = true;
   const owner = owners.get(mark);
-  if (owner) owner.marks.remark(owner.child, mark, sharers);
+  if (owner) owner.marks.replaceMark(owner.child, mark, sharers);
   if (sharers === "spawns") return;
   unconfirmed.delete(mark);
-  for (const [child, marks] of earlier)
+  for (const [child, marks] of formerSpawnMarks)
     if (marks.includes(mark))
-      earlier.set(
+      formerSpawnMarks.set(
         child,
         marks.filter((each) => each !== mark),
       );
 }
 
-/** Another child may have any of the marks after this one. */
-function unshareSince(mark: number): void {
-  for (const later of births.keys()) if (later > mark) unshare(later, "any");
-  for (const [later, { isInherited }] of [...owners]) if (isInherited && later > mark) unshare(later, "any");
+/** The same for every mark issued after this one. */
+function treatAsSharedSince(mark: number): void {
+  for (const later of pendingSpawns.keys()) if (later > mark) treatAsShared(later, "any");
+  for (const [later, { isInherited }] of [...owners]) if (isInherited && later > mark) treatAsShared(later, "any");
 }

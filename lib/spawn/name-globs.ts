@@ -1,8 +1,8 @@
-// Globs on names of variables: `*` for any text, `?` for one character, in any letter case. Callers choose both sides, so
-// a match never costs more than glob times name: a regular expression with several `*` would take a power of that.
+// Case-insensitive globs for variable names: `*` matches any text, `?` one character. Callers choose globs and names, so a match
+// never costs more than their lengths multiplied; a regular expression with several `*` could take far longer.
 import { ExecwireError } from "../errors.ts";
 
-/** Whether a name matches one of `globs`. Throws LIMIT_EXCEEDED when all names together make more than `maxSteps`. */
+/** Matches names against `globs`. The matcher throws LIMIT_EXCEEDED when all its calls together exceed `maxSteps`. */
 export function nameMatcher(globs: readonly string[], maxSteps: number): (name: string) => boolean {
   const folded = globs.map(fold);
   const chars = globs.reduce((sum, glob) => sum + glob.length + 1, 0);
@@ -10,7 +10,7 @@ export function nameMatcher(globs: readonly string[], maxSteps: number): (name: 
   return (name) => {
     steps += chars * (name.length + 1);
     if (steps > maxSteps) {
-      const message = `envPolicy has too many or too long globs for its names: more than ${maxSteps} steps to compare them`;
+      const message = `matching the globs of envPolicy takes more than ${maxSteps} steps; use fewer or shorter globs`;
       throw new ExecwireError("LIMIT_EXCEEDED", message, { data: { limit: "envGlobSteps" } });
     }
     const text = fold(name);
@@ -18,7 +18,7 @@ export function nameMatcher(globs: readonly string[], maxSteps: number): (name: 
   };
 }
 
-/** A later `*` makes an earlier one final: only the last is ever tried again. */
+/** Backtracks only to the last `*`: the match of an earlier one is final once a later one is reached. */
 function matches(glob: string, name: string): boolean {
   let at = 0;
   let star = -1;
@@ -42,13 +42,13 @@ function matches(glob: string, name: string): boolean {
   return at === glob.length;
 }
 
-/** Letters of one case, each of which stays one character. */
+/** Folds case; the length stays the same. */
 function fold(text: string): string {
   let folded = "";
   for (let at = 0; at < text.length; at += 1) {
     const char = text[at] as string;
     const upper = char.toUpperCase();
-    // As regular expressions do: what grows stays itself, and no other letter becomes an ASCII one.
+    // As in regular expressions: a character that would grow, or become ASCII without being ASCII, is not folded.
     folded += upper.length > 1 || (char > "\x7f" && upper <= "\x7f") ? char : upper;
   }
   return folded;

@@ -1,10 +1,10 @@
-// node-pty's native binding, used without node-pty's own reading, which loses the end of the output of one run in five
-// (node-pty#85, #726). Its exact version is pinned, since this interface is not a public one.
+// node-pty's native binding, without node-pty's own reader, which loses the end of the output in one run of five (node-pty#85,
+// #726). The exact version is pinned, since this interface is not public.
 import { createRequire } from "node:module";
 import { dirname, resolve } from "node:path";
 import { loadCloseOnExec } from "./close-on-exec.ts";
 
-/** What we use of the binding. */
+/** The part of the binding used here. */
 export interface NativePty {
   fork(
     file: string,
@@ -18,7 +18,7 @@ export interface NativePty {
   resize(fd: number, cols: number, rows: number): void;
 }
 
-/** Loads the addon when the first terminal is wanted, so that a host without it can still use pipes. */
+/** Loads the addon. Called for the first terminal only, so that a host without the addon can still use pipes. */
 export async function loadNativePty(): Promise<NativePty> {
   const require = createRequire(import.meta.url);
   const utils = require("node-pty/lib/utils.js");
@@ -29,7 +29,7 @@ export async function loadNativePty(): Promise<NativePty> {
     fork(file, args, env, cwd, cols, rows, onExit) {
       // uid and gid -1: ours. utf8: the terminal erases whole characters.
       const forked = module.fork(file, args, env, cwd, cols, rows, -1, -1, true, helper, onExit);
-      // node-pty leaves the master open for every program that is started later.
+      // node-pty does not set close-on-exec: programs started later would inherit the master.
       closeOnExec(forked.fd);
       return forked;
     },

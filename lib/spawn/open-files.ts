@@ -1,22 +1,22 @@
-// Who has the streams of a child open, from /proc: whom a tree kill reaches, and why a process that exited is not closed.
-// The names that /proc shows are only a hint: each container has a /dev/pts/0 of its own.
+// Finds the processes that have a child's streams open, from /proc: for tree kills, and to explain why the streams of a process
+// that exited are still open. The names in /proc are only a hint: each container has its own /dev/pts/0.
 import { fstatSync, lstatSync, type Stats, statSync } from "node:fs";
 import type { StreamName } from "../../protocol/index.ts";
-import { descriptorsOf, isNewborn, readLink, readProcess } from "./proc.ts";
+import { descriptorsOf, isBetweenForkAndExec, readLink, readProcess } from "./proc.ts";
 
-/** A stream of a child, as the kernel knows it. */
+/** The file of a child's stream. */
 export interface StreamFile {
   readonly stream: "stdin" | StreamName;
   readonly device: number;
   readonly inode: number;
-  /** As /proc names it. */
+  /** Its name in /proc. */
   readonly name: string;
-  /** Device number of a terminal; 0 for a pipe. */
+  /** Device number if it is a terminal; 0 for a pipe. */
   readonly terminal: number;
 }
 
-/** Descriptors by the name that /proc shows for their files; those of pipes and terminals only. */
-export type OpenFiles = ReadonlyMap<string, readonly Descriptor[]>;
+/** Descriptors of pipes and terminals, by the name of their file in /proc. */
+export type DescriptorsByName = ReadonlyMap<string, readonly Descriptor[]>;
 
 /** A descriptor of another process. */
 export interface Descriptor {
@@ -24,7 +24,7 @@ export interface Descriptor {
   readonly path: string;
 }
 
-/** What a process calls its own terminal, whichever that is. */
+/** The name under which every process can open its controlling terminal. */
 const OWN_TERMINAL = "/dev/tty";
 
 /** The pipe at one of our descriptors. */
@@ -33,14 +33,14 @@ export function pipeFile(stream: StreamFile["stream"], fd: number): StreamFile {
   return { stream, device: dev, inode: ino, name: `pipe:[${ino}]`, terminal: 0 };
 }
 
-/** The terminal whose other side is at our descriptor. */
+/** The terminal whose slave is at our descriptor. */
 export function terminalFile(slave: number, path: string): StreamFile {
   const { dev, ino, rdev } = fstatSync(slave);
   return { stream: "pty", device: dev, inode: ino, name: path, terminal: rdev };
 }
 
-/** Looks at the descriptors of all these but us. To be interrupted after each process: one takes microseconds, thousands do not. */
-export function* findOpenFiles(pids: Iterable<number>): Generator<void, OpenFiles> {
+/** Reads the descriptors of all these processes but ours. Yields after each: one takes microseconds, thousands do not. */
+export function* findOpenFiles(pids: Iterable<number>): Generator<void, DescriptorsByName> {
   const found = new Map<string, Descriptor[]>();
   for (const pid of pids) {
     if (pid === process.pid) continue;
@@ -56,10 +56,10 @@ export function* findOpenFiles(pids: Iterable<number>): Generator<void, OpenFile
   return found;
 }
 
-/** Which of the streams of `leader`, the child, each process has open, by pid. */
-export function* whoHolds(
+/** For each process, by pid: which streams of the child `leader` it has open. */
+export function* findHolders(
   files: readonly StreamFile[],
-  open: OpenFiles,
+  open: DescriptorsByName,
   leader: number,
 ): Generator<void, Map<number, Set<StreamFile["stream"]>>> {
   const holders = new Map<number, Set<StreamFile["stream"]>>();
@@ -67,8 +67,8 @@ export function* whoHolds(
     const names = file.terminal ? [file.name, OWN_TERMINAL] : [file.name];
     for (const { pid, path } of names.flatMap((name) => open.get(name) ?? [])) {
       yield;
-      // In this order: what it has open by the time that it is somebody is its own.
-      if (isNewborn(pid) || !leadsTo(path, file, { pid, leader }) || !keepsOpen(path, file)) continue;
+      // Checked first: descriptors seen after the exec are the process's own.
+      if (isBetweenForkAndExec(pid) || !leadsTo(path, file, { pid, leader }) || !keepsOpen(path, file)) continue;
       const streams = holders.get(pid) ?? new Set();
       holders.set(pid, streams.add(file.stream));
     }
@@ -76,7 +76,7 @@ export function* whoHolds(
   return holders;
 }
 
-/** Whether a descriptor of process `pid` is at this file of `leader`. False when it may not be looked into. */
+/** Whether a descriptor of process `pid` refers to this file of `leader`. False if it is not readable. */
 export function leadsTo(
   path: string,
   file: StreamFile,
@@ -84,14 +84,14 @@ export function leadsTo(
 ): boolean {
   if (file.terminal && readLink(path) === OWN_TERMINAL) {
     const process = readProcess(pid);
-    // The number alone may be that of a terminal in some container.
+    // A terminal in a container may have the same number.
     return process?.terminal === file.terminal && process.session === leader;
   }
   const { dev, ino } = stat(path) ?? {};
   return dev === file.device && ino === file.inode;
 }
 
-/** Whether a reader of this descriptor may have to wait: as one does at a pipe, or as at a terminal, a socket, a watch. */
+/** Whether a read of this descriptor may block as on a pipe, or as on a terminal (also sockets, inotify). */
 export function mayBlockReader(path: string, kind: "pipe" | "tty"): boolean {
   const file = stat(path);
   if (!file || !allows(path, 0o400)) return false;
@@ -100,12 +100,12 @@ export function mayBlockReader(path: string, kind: "pipe" | "tty"): boolean {
   return !file.isFile() && !file.isDirectory() && file.rdev >> 8 !== 1;
 }
 
-/** Whether a descriptor at a pipe keeps that stream from its end: who only reads what a child prints does not. */
+/** Whether a descriptor keeps the stream open. One that can only read a child's output pipe does not. */
 function keepsOpen(path: string, { stream }: StreamFile): boolean {
   return stream === "pty" || allows(path, stream === "stdin" ? 0o400 : 0o200);
 }
 
-/** /proc shows what a descriptor was opened for as the permissions of its link. */
+/** The permissions of the link in /proc show the descriptor's access mode. */
 function allows(path: string, permission: number): boolean {
   return ((stat(path, lstatSync)?.mode ?? 0) & permission) !== 0;
 }

@@ -1,4 +1,4 @@
-// A child on pipes: stdout and stderr (or both on one), and stdin when it was asked for.
+// A child on pipes: stdout and stderr (or both on one pipe), and optionally stdin.
 import { Socket } from "node:net";
 import type { StreamName } from "../../protocol/index.ts";
 import type { ChildStdin } from "./child.ts";
@@ -14,19 +14,19 @@ export interface PipeEnds {
   readonly stderr: number | undefined;
 }
 
-/** What pipes need of the system. They are made larger as far as a common allowance goes. */
+/** System calls for pipes. Pipes are enlarged within a shared allowance. */
 export interface PipeCalls {
-  /** From now on a read of an empty pipe returns at once. */
+  /** Makes a descriptor non-blocking. */
   unblock(fd: number): void;
-  /** Asks for a larger pipe before anything is known of its use; true when granted. */
+  /** Enlarges a pipe whose use is not known yet; true if granted. */
   growEarly(fd: number): boolean;
-  /** The same for one that turned out to be busy. */
+  /** Enlarges a busy pipe; true if granted. */
   grow(fd: number): boolean;
-  /** Gives back what was granted for one pipe. */
+  /** Returns the allowance of one enlarged pipe. */
   shrink(): void;
 }
 
-/** A stream is busy, and worth a larger pipe, after this many bytes. */
+/** A stream counts as busy, and gets a larger pipe, after this many bytes. */
 const BUSY_BYTES = 1024 * 1024;
 
 /** Reads two pipes and writes one. */
@@ -38,12 +38,12 @@ export class PipeIo implements ChildIo {
   readonly #calls: PipeCalls;
   /** Descriptors of enlarged pipes. */
   readonly #grown = new Set<number>();
-  /** Somebody may still read from it when our end is long closed. */
+  /** A process may still read from it after our end was closed. */
   readonly #stdinFile: StreamFile | undefined;
-  /** One for each of `streams`, in their order. */
+  /** In the order of `streams`. */
   readonly #readers: readonly FdReader[];
   #sink: IoSink | undefined;
-  #isPolling = false;
+  #isReading = false;
   #paused = false;
 
   constructor(ends: PipeEnds, buffer: Uint8Array, calls: PipeCalls) {
@@ -52,14 +52,14 @@ export class PipeIo implements ChildIo {
     this.streams = ends.stderr === undefined ? ["stdout"] : ["stdout", "stderr"];
     this.stdin = ends.stdin === undefined ? undefined : new PipeStdin(ends.stdin);
     if (ends.stdin !== undefined) this.#stdinFile = pipeFile("stdin", ends.stdin);
-    // A program that exits by itself right after it has printed loses what does not fit at once: `process.exit` in Node. On
-    // the socket that Node gives its children more than 200,000 bytes fit.
+    // A program that exits right after printing, as by `process.exit` in Node, loses the output that does not fit into the
+    // pipe. The sockets that Node gives its children hold more than 200,000 bytes.
     if (calls.growEarly(ends.stdout)) this.#grown.add(ends.stdout);
     const { stdout, stderr } = ends;
     this.#readers = [this.#read(stdout, "stdout"), ...(stderr === undefined ? [] : [this.#read(stderr, "stderr")])];
   }
 
-  /** Where output has ended nobody is left to write. */
+  /** Without output pipes that have ended: they have no writers left. */
   get files(): readonly StreamFile[] {
     const files = this.#stdinFile ? [this.#stdinFile] : [];
     for (const [index, { fd, isOpen }] of this.#readers.entries())
@@ -71,12 +71,12 @@ export class PipeIo implements ChildIo {
     return this.files.filter(({ stream }) => stream !== "stdin" || this.stdin?.isOpen);
   }
 
-  start(sink: IoSink): void {
+  connect(sink: IoSink): void {
     this.#sink = sink;
   }
 
-  poll(): void {
-    this.#isPolling = true;
+  startReading(): void {
+    this.#isReading = true;
     for (const reader of this.#readers) reader.start();
     if (this.#paused) this.pause();
   }
@@ -96,8 +96,8 @@ export class PipeIo implements ChildIo {
   exited(): void {
     this.stdin?.destroy();
     if (this.#paused) return;
-    if (!this.#isPolling) for (const { fd, isOpen } of this.#readers) if (isOpen) this.#calls.unblock(fd);
-    // The child's own output is in the pipes by now. The bound keeps a grandchild that floods them from holding us here.
+    if (!this.#isReading) for (const { fd, isOpen } of this.#readers) if (isOpen) this.#calls.unblock(fd);
+    // The child's own output is in the pipes by now. The bound keeps a grandchild that floods them from blocking us.
     for (const reader of this.#readers) if (reader.drain(4 * READ_BYTES)) reader.destroy();
   }
 
@@ -133,11 +133,11 @@ class PipeStdin implements ChildStdin {
 
   constructor(fd: number) {
     this.#socket = new Socket({ fd, readable: false, writable: true });
-    // A child that closed its stdin: the callback of the write says so, this event says it again.
+    // EPIPE if the child closed its stdin; the callback of the write reports it already.
     this.#socket.on("error", () => undefined);
   }
 
-  /** What was written before the end may still be on its way. */
+  /** After `end` it stays open until all earlier writes are delivered. */
   get isOpen(): boolean {
     return !this.#socket.destroyed;
   }

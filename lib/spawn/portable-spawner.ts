@@ -1,6 +1,6 @@
-// Spawns with child_process and node-pty: where posix_spawn through koffi is not to be had (macOS, Windows, a Linux without
-// the prebuilt library). Not tested outside Linux. What it cannot do it refuses. Known differences: pipes are socketpairs
-// (`> /dev/stderr` fails in the child), the cost grows with our memory, and a pid is free at once when its child ends.
+// Spawns with child_process and node-pty, for systems without posix_spawn through koffi (macOS, Windows, a Linux without the
+// prebuilt library). Not tested outside Linux. Unsupported options are refused. Known differences: pipes are socketpairs
+// (`> /dev/stderr` fails in the child), a spawn's cost grows with our memory, and a pid is reusable as soon as its child exits.
 import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync } from "node:fs";
@@ -14,11 +14,11 @@ import { probeDescriptors } from "./probe-descriptors.ts";
 import { ProcTable } from "./proc-table.ts";
 import { signalName } from "./signals.ts";
 import { SocketIo } from "./socket-io.ts";
-import { explainFailure, inspect, spawnFailed } from "./spawn-error.ts";
+import { checkLaunch, explainFailure, spawnFailed } from "./spawn-error.ts";
 import { type ExitSource, SpawnedChild } from "./spawned-child.ts";
 import { openSlave, TtyIo } from "./tty-io.ts";
 
-/** Spawns children of this program, with what Node and node-pty offer. */
+/** Spawns children with child_process and node-pty. */
 export class PortableSpawner implements Spawner {
   readonly #table = new ProcTable();
   readonly #search = new FileSearch();
@@ -26,8 +26,8 @@ export class PortableSpawner implements Spawner {
   #native: NativePty | undefined;
 
   async spawn(launch: Launch): Promise<Child> {
-    // Node and node-pty report a missing directory as a missing program, or not at all: look first.
-    const problem = process.platform === "win32" ? undefined : await inspect(launch);
+    // Node and node-pty report a missing directory as a missing program, or not at all, so check first.
+    const problem = process.platform === "win32" ? undefined : await checkLaunch(launch);
     if (problem) throw problem;
     return launch.tty ? this.#spawnTty(launch) : this.#spawnPipes(launch);
   }
@@ -44,7 +44,7 @@ export class PortableSpawner implements Spawner {
     const stdio: StdioOptions = [launch.pipeStdin ? "pipe" : "ignore", "pipe", launch.merge ? "ignore" : "pipe"];
     try {
       if (process.platform !== "win32") probeDescriptors();
-      // `detached` is setsid: a group and session of its own. E2BIG and EAGAIN are thrown, the rest is an event.
+      // `detached` calls setsid: a new group and session. E2BIG and EAGAIN are thrown, other errors are events.
       const child = spawn(file, argv.slice(1), {
         argv0: argv[0] ?? file,
         cwd: launch.cwd,
@@ -74,11 +74,11 @@ export class PortableSpawner implements Spawner {
     const exit = new PtyExit();
     try {
       const { pid, fd, pty } = native.fork(file, argv.slice(1), env, launch.cwd, cols, rows, exit.onExit);
-      const slave = openHold(pty, fd);
+      const slave = openSlaveOrClose(pty, fd);
       const io = new TtyIo(fd, slave, pty, this.#buffer, (master, size) => native.resize(master, size.cols, size.rows));
       return new SpawnedChild(pid, io, exit, new Killer(pid, io, this.#table), this.#search);
     } catch (error) {
-      // node-pty says no more than that the fork failed, and it fails for lack of descriptors or processes.
+      // node-pty only reports that the fork failed; the cause is a lack of descriptors or processes.
       throw spawnFailed(
         "resource-exhausted",
         `cannot open a terminal for ${launch.file}: ${String(error)}`,
@@ -89,7 +89,7 @@ export class PortableSpawner implements Spawner {
   }
 }
 
-/** Exit of a child whose pid the C library of Node collects: it is not ours any more once it is known. */
+/** The exit of a child that libuv reaps: once the exit is known, the pid may be reused. */
 function watchChild(child: ChildProcess): ExitSource {
   return {
     isReserving: false,
@@ -106,7 +106,7 @@ function watchChild(child: ChildProcess): ExitSource {
   };
 }
 
-/** The same for node-pty, whose callback may come before anybody watches. */
+/** The same for node-pty, whose callback may come before `watch`. */
 class PtyExit implements ExitSource {
   readonly isReserving = false;
   #status: { readonly exitCode: number | null; readonly signal: string | null } | undefined;
@@ -134,13 +134,13 @@ class PtyExit implements ExitSource {
   }
 }
 
-/** stdout and stderr on one pipe: child_process cannot, a shell can. */
+/** Puts stdout and stderr on one pipe, by a shell, since child_process cannot. */
 function mergeStreams(launch: Launch): Pick<Launch, "file" | "argv"> {
   if (process.platform === "win32") throw unsupported("merge on Windows");
   return throughShell(launch, 'exec "$0" "$@" 2>&1');
 }
 
-/** Sets the terminal up before the program runs; node-pty has no such option, stty does it from inside. */
+/** Sets terminal modes before the program runs, by stty in the child, since node-pty has no such option. */
 function presetTerminal(launch: Launch): Pick<Launch, "file" | "argv"> {
   const { tty } = launch;
   const modes = [...(tty?.raw ? ["raw"] : []), ...(tty?.raw || tty?.echo === false ? ["-echo"] : [])];
@@ -148,18 +148,18 @@ function presetTerminal(launch: Launch): Pick<Launch, "file" | "argv"> {
   return throughShell(launch, `stty ${modes.join(" ")} && exec "$0" "$@"`);
 }
 
-/** Has a shell do what neither Node nor node-pty can; what shells add to the environment by themselves is taken away again. */
+/** Runs a shell script before the program; the variables that shells add to the environment are unset again. */
 function throughShell({ file, argv, env }: Launch, script: string): Pick<Launch, "file" | "argv"> {
   const added = ["PWD", "OLDPWD", "SHLVL", "_"].filter((name) => !(name in env));
   const clean = added.length > 0 ? `unset ${added.join(" ")}; ` : "";
   return { file: "/bin/sh", argv: ["sh", "-c", clean + script, file, ...argv.slice(1)] };
 }
 
-function openHold(pty: string, master: number): number {
+function openSlaveOrClose(pty: string, master: number): number {
   try {
     return openSlave(pty);
   } catch (error) {
-    // Without a master the child is hung up and ends.
+    // Closing the master sends SIGHUP to the child, which ends it.
     closeSync(master);
     throw error;
   }

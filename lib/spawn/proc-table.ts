@@ -1,22 +1,22 @@
-// All processes of this system at once, for who must decide now whom to reach.
+// A snapshot of all processes of the system, for deciding which ones to signal.
 import { listPids, type ProcessEntry, readProcess } from "./proc.ts";
 
-/** A kill is repeated while it finds new members, since they may fork meanwhile; this ends a race that cannot be won. */
+/** A kill repeats while it finds new members, since members may fork meanwhile. This bound ends a race that it cannot win. */
 const MAX_ROUNDS = 20;
 
 /**
- * The processes of this system. A scan takes milliseconds, so it is shared by all kills in the same turn of the event loop (a
- * supervisor that ends a thousand trees); never longer, or a kill would miss what was forked since.
+ * The processes of the system. A scan takes milliseconds, so all kills in the same turn of the event loop share it (a supervisor
+ * may end a thousand trees). It is not reused in a later turn: a kill would miss processes forked since.
  */
 export class ProcTable {
   #entries: readonly ProcessEntry[] = [];
   #pids: ReadonlySet<number> | undefined;
-  #isOfThisTurn = false;
+  #isFresh = false;
   readonly #rounds = new Set<() => boolean>();
 
-  /** Every process there is. */
+  /** All processes. */
   get entries(): readonly ProcessEntry[] {
-    if (!this.#isOfThisTurn) this.refresh();
+    if (!this.#isFresh) this.refresh();
     return this.#entries;
   }
 
@@ -28,15 +28,15 @@ export class ProcTable {
   }
 
   /**
-   * Calls `round` on new scans until it returns false: at the end of this job, together with the rounds of others, since a scan
-   * for each of a thousand kills would take minutes.
+   * Calls `round` after new scans until it returns false: in a microtask, together with the rounds of other kills, since a
+   * separate scan for each of a thousand kills would take minutes.
    */
   repeat(round: () => boolean): void {
     if (this.#rounds.size === 0) queueMicrotask(() => this.finishRounds());
     this.#rounds.add(round);
   }
 
-  /** Does now what `repeat` has put off. */
+  /** Runs the pending rounds now. */
   finishRounds(): void {
     for (let scans = 1; scans < MAX_ROUNDS && this.#rounds.size > 0; scans += 1) {
       this.refresh();
@@ -45,19 +45,19 @@ export class ProcTable {
     this.#rounds.clear();
   }
 
-  /** Something was heard of a process since the scan: whoever acts on that must not miss it. On a busy machine a turn is long. */
-  outdate(): void {
-    this.#isOfThisTurn = false;
+  /** The next use scans again: a child's output may name processes newer than the scan. On a busy machine a turn is long. */
+  invalidate(): void {
+    this.#isFresh = false;
   }
 
   /** Scans now. */
   refresh(): void {
     this.#entries = listPids().flatMap((pid) => readProcess(pid) ?? []);
     this.#pids = undefined;
-    if (this.#isOfThisTurn) return;
-    this.#isOfThisTurn = true;
+    if (this.#isFresh) return;
+    this.#isFresh = true;
     setImmediate(() => {
-      this.#isOfThisTurn = false;
+      this.#isFresh = false;
     });
   }
 }

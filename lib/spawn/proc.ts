@@ -1,10 +1,10 @@
-// Facts about other processes from /proc (Linux). Everything here is a snapshot: a pid may be gone by the next line, so
-// every read tolerates that, and who signals later compares start times.
+// Reads /proc (Linux). Everything here is a snapshot: a process may be gone by the next line, so every read tolerates that, and
+// callers compare start times before they send a signal.
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, readlinkSync, readSync } from "node:fs";
 
-/** Characters of a command line that are told of; its end says less and less. */
+/** Longest command line returned, in characters; the beginning is the informative part. */
 const COMMAND_CHARS = 256;
-/** Forked, and nothing executed since (linux/sched.h). */
+/** Process flag: forked but no exec since (linux/sched.h). */
 const PF_FORKNOEXEC = 0x40;
 const FIRST_BYTE = new Uint8Array(1);
 
@@ -16,31 +16,31 @@ export interface ProcessEntry {
   readonly parent: number;
   readonly group: number;
   readonly session: number;
-  /** Device number of its controlling terminal, 0 without one. */
+  /** Device number of the controlling terminal; 0 if there is none. */
   readonly terminal: number;
-  /** The process group in the foreground of that terminal, -1 without one. */
+  /** The foreground process group of that terminal; -1 if there is none. */
   readonly foreground: number;
-  /** Clock ticks since boot; with the pid it identifies a process for good. */
+  /** Clock ticks since boot. Together with the pid it identifies a process uniquely. */
   readonly startTime: number;
 }
 
-/** Whether this system has what is read here. */
+/** Whether this system has a Linux /proc. */
 export function hasProc(): boolean {
   if (process.platform !== "linux") return false;
   isMounted ??= existsSync("/proc/self/stat");
   return isMounted;
 }
 
-/** Looked up once: it is asked for each process. */
+/** Cached, since `hasProc` is called for each process. */
 let isMounted: boolean | undefined;
 
-/** One process; undefined when it is gone. */
+/** One process; undefined if it is gone. */
 export function readProcess(pid: number): ProcessEntry | undefined {
   const stat = readText(`/proc/${pid}/stat`);
   return stat === undefined ? undefined : parseStat(stat);
 }
 
-/** The threads of a process, the first of which has its pid. None when it is gone. */
+/** The threads of a process; the main thread has its pid. Empty if the process is gone. */
 export function readThreads(pid: number): ProcessEntry[] {
   return list(`/proc/${pid}/task`).flatMap((thread) => {
     const stat = readText(`/proc/${pid}/task/${thread}/stat`);
@@ -48,7 +48,7 @@ export function readThreads(pid: number): ProcessEntry[] {
   });
 }
 
-/** The line that /proc shows for a process. */
+/** Parses /proc/PID/stat. */
 export function parseStat(stat: string): ProcessEntry {
   const fields = fieldsOf(stat);
   const [state = "", parent, group, session, terminal, foreground] = fields;
@@ -65,18 +65,18 @@ export function parseStat(stat: string): ProcessEntry {
 }
 
 /**
- * Whether this is a copy of our own program on its way to the one that it shall run. Until then it has all our descriptors,
- * which says nothing of whose it is.
+ * Whether this is a fork of our own program that has not called exec yet. Until then it has copies of all our descriptors,
+ * which do not show which child it belongs to.
  */
-export function isNewborn(pid: number): boolean {
+export function isBetweenForkAndExec(pid: number): boolean {
   const stat = readText(`/proc/${pid}/stat`);
   const [, parent, , , , , flags] = stat ? fieldsOf(stat) : [];
   if (Number(parent) !== process.pid || (Number(flags) & PF_FORKNOEXEC) === 0) return false;
-  // An orphan that we were given may be half of a shell, which executes nothing of its own either.
+  // An adopted orphan may be a subshell, which has not called exec either, but is not a copy of us.
   return readLink(`/proc/${pid}/exe`) === readLink("/proc/self/exe");
 }
 
-/** What a process was called with, or, in brackets, its name where it shows none: a kernel thread, one that is gone. */
+/** The command line of a process; or its name in brackets if it has none, as kernel threads and zombies. */
 export function readCommand(pid: number): string {
   const line = readText(`/proc/${pid}/cmdline`, "utf8")?.replaceAll("\0", " ").trim();
   const command = line || `[${readText(`/proc/${pid}/comm`, "utf8")?.trimEnd() ?? ""}]`;
@@ -85,22 +85,22 @@ export function readCommand(pid: number): string {
     .join("");
 }
 
-/** The fields behind the command. That is in parentheses and may itself contain some, and spaces: it ends at the last one. */
+/** The fields after the name. The name is in parentheses and may contain parentheses and spaces, so it ends at the last `)`. */
 function fieldsOf(stat: string): string[] {
   return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
 }
 
-/** Children of this process, whichever of its threads they belong to. */
+/** Children of this process, started by any of its threads. */
 export function ownChildren(): number[] {
   return childrenOf("self");
 }
 
-/** The same of another one. */
+/** Children of a process. */
 export function childrenOf(pid: number | "self"): number[] {
   return list(`/proc/${pid}/task`).flatMap((thread) => childrenOfThread(pid, thread));
 }
 
-/** The same of the first thread of another one, which is all that a program begins with: mostly none, and asked at many a start. */
+/** Children of a process's main thread, the only one of a new program. Usually none, which is fast: many spawns call this. */
 export function firstChildren(pid: number): number[] {
   let fd: number | undefined;
   try {
@@ -113,17 +113,17 @@ export function firstChildren(pid: number): number[] {
   }
 }
 
-/** Every pid there is. */
+/** The pids of all processes. */
 export function listPids(): number[] {
   return list("/proc").flatMap((name) => (/^\d+$/.test(name) ? Number(name) : []));
 }
 
-/** The descriptors of a process, as paths that lead to what they have open. None when it may not be looked into. */
+/** The descriptors of a process, as paths of their links in /proc. Empty if they are not readable. */
 export function descriptorsOf(pid: number): string[] {
   return list(`/proc/${pid}/fd`).map((fd) => `/proc/${pid}/fd/${fd}`);
 }
 
-/** What /proc calls the file of a descriptor: `pipe:[123]`, `/dev/pts/4`. */
+/** The name in /proc of a descriptor's file: `pipe:[123]`, `/dev/pts/4`. */
 export function readLink(path: string): string | undefined {
   try {
     return readlinkSync(path);
@@ -132,7 +132,7 @@ export function readLink(path: string): string | undefined {
   }
 }
 
-/** Text of a file of /proc; undefined when the process is gone, or may not be looked into. */
+/** Reads a text file of /proc; undefined if the process is gone or the file is not readable. */
 export function readText(path: string, encoding: BufferEncoding = "latin1"): string | undefined {
   try {
     return readFileSync(path, encoding);

@@ -1,18 +1,18 @@
-// Learns the exits of our own children and ends their zombies. "Any child" is only looked at, never waited for: that would
-// steal the exits of children that other libraries in this program started (their 'exit' events would never fire).
+// Detects the exits of our own children and reaps their zombies. It never waits for "any child": that would steal the exits of
+// children that other libraries in this program started (their 'exit' events would never fire).
 //
 // Invariants
-// 1. A watched exit is reported once, with the zombie left in place: pid, group and session cannot be reused.
-// 2. A zombie is ended only by `reap`, which its owner calls when it will send no signal any more.
-// 3. While an exit is unknown the program stays alive, and looks again by itself: SIGCHLD alone may be missed.
+// 1. A watched exit is reported once, and the zombie stays: pid, group and session cannot be reused.
+// 2. Only `reap` reaps a zombie; its owner calls it when it will send no more signals.
+// 3. While an exit is pending, the program stays alive and checks periodically: SIGCHLD alone may be missed.
 import type { ExitStatus } from "./child.ts";
 import { reapOwn } from "./foreign-children.ts";
 import type { Libc } from "./libc.ts";
 
-/** Signals merge, and under some hosts never arrive; this bounds how late an exit can then be noticed. */
-const LOOK_AGAIN_MS = 1000;
+/** SIGCHLDs merge, and under some hosts never arrive; this bounds how late an exit is noticed then. */
+const CHECK_MS = 1000;
 
-/** Watches child pids of this program. */
+/** Watches the pids of our own children. */
 export class Reaper {
   readonly #libc: Libc;
   readonly #watched = new Map<number, (status: ExitStatus) => void>();
@@ -25,61 +25,61 @@ export class Reaper {
     process.on("SIGCHLD", this.#onChild);
   }
 
-  /** Whether `pid` is one of ours that was not reaped yet. */
+  /** Whether `pid` is a watched child or its zombie. */
   owns(pid: number): boolean {
     return this.#watched.has(pid) || this.#zombies.has(pid);
   }
 
-  /** Calls back once with the exit of `pid`, possibly at once. */
+  /** Calls back once with the exit of `pid`, possibly synchronously. */
   watch(pid: number, onExit: (status: ExitStatus) => void): void {
     this.#watched.set(pid, onExit);
-    this.#timer ??= setInterval(this.#onChild, LOOK_AGAIN_MS);
-    this.#look(pid, onExit);
+    this.#timer ??= setInterval(this.#onChild, CHECK_MS);
+    this.#peek(pid, onExit);
   }
 
-  /** Looks for exits now; called on SIGCHLD, when a stream ends, and by the timer. */
+  /** Checks for exits now; called on SIGCHLD and by the timer. */
   check(): void {
-    // One that ended is mostly the only zombie there is; to ask for each of a thousand that run takes a millisecond.
+    // Usually there is only one zombie; to check each of a thousand running children takes a millisecond.
     for (let known = this.#watched.size; known > 0; known -= 1) {
       const pid = this.#libc.anyZombie();
       if (pid === 0) return;
-      // Somebody else's, or kept: it stands before those that may be behind it.
+      // Not watched, or kept on purpose: it hides the zombies behind it, so check all below.
       if (pid === undefined || !this.#watched.has(pid)) break;
       this.checkOne(pid);
     }
-    for (const [pid, onExit] of this.#watched) this.#look(pid, onExit);
+    for (const [pid, onExit] of this.#watched) this.#peek(pid, onExit);
   }
 
-  /** Looks whether this one ended. */
+  /** Checks for the exit of one child now; called when one of its streams ends. */
   checkOne(pid: number): void {
     const onExit = this.#watched.get(pid);
-    if (onExit) this.#look(pid, onExit);
+    if (onExit) this.#peek(pid, onExit);
   }
 
-  /** Ends the zombie of `pid`, and returns whether there was one. From here on the number may belong to another process. */
+  /** Reaps the zombie of `pid` and returns whether there was one. From now on the pid may be reused. */
   reap(pid: number): boolean {
     const isZombie = this.#zombies.delete(pid);
     if (isZombie) reapOwn(this.#libc, pid);
     return isZombie;
   }
 
-  /** Stops watching; the exits of what still runs will not be reported. */
+  /** Stops watching: exits of children that still run will not be reported. */
   close(): void {
     process.removeListener("SIGCHLD", this.#onChild);
     this.#watched.clear();
-    this.#rest();
+    this.#stopTimerIfIdle();
   }
 
-  #look(pid: number, onExit: (status: ExitStatus) => void): void {
+  #peek(pid: number, onExit: (status: ExitStatus) => void): void {
     const status = this.#libc.peekExit(pid);
     if (!status) return;
     this.#watched.delete(pid);
     this.#zombies.add(pid);
-    this.#rest();
+    this.#stopTimerIfIdle();
     onExit(status);
   }
 
-  #rest(): void {
+  #stopTimerIfIdle(): void {
     if (this.#watched.size > 0 || !this.#timer) return;
     clearInterval(this.#timer);
     this.#timer = undefined;

@@ -1,11 +1,11 @@
-// Finds a program as execvp(3) would, but in the CHILD's PATH and from the CHILD's directory. posix_spawnp would search ours.
+// Finds a program as execvp(3) does, but in the child's PATH and relative to the child's directory. posix_spawnp would use ours.
 import { constants } from "node:fs";
 import { access, stat } from "node:fs/promises";
 import { isAbsolute, join, resolve } from "node:path";
 import type { ExecwireError } from "../errors.ts";
 import { spawnFailed } from "./spawn-error.ts";
 
-/** What execvp(3) uses where the environment has no PATH. */
+/** The search path of execvp(3) if the environment has no PATH. */
 const DEFAULT_PATH = "/bin:/usr/bin";
 
 /** The absolute path of `name`; rejects with SPAWN_FAILED (not-found, not-executable, is-directory). */
@@ -22,7 +22,7 @@ export async function resolveProgram(name: string, cwd: string, path = DEFAULT_P
   throw refused ?? spawnFailed("not-found", `program ${name} is not in the PATH of the child: ${path}`, name);
 }
 
-/** True for a program; the reason for something of that name that cannot be run; undefined where there is nothing. */
+/** True if the file is a program; an error if it cannot be executed; undefined if it does not exist. */
 async function look(candidate: string): Promise<true | ExecwireError | undefined> {
   try {
     await access(candidate, constants.X_OK);

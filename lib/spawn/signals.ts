@@ -1,17 +1,17 @@
-// Names of signals.
+// Names and numbers of signals.
 import { constants } from "node:os";
 
 const names = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]));
-/** SIGRTMIN in the kernel's counting; the C library keeps the first two for itself. */
+/** SIGRTMIN of the kernel; the C library reserves the first two real-time signals. */
 const FIRST_REALTIME = 32;
 const LAST_SIGNAL = 64;
 
-/** Name of a signal number; real-time signals, which Node does not name, as SIGRTn. */
+/** The name of a signal; real-time signals, which Node does not name, are SIGRTn. */
 export function signalName(number: number): string {
   return names.get(number) ?? (number >= FIRST_REALTIME ? `SIGRT${number - FIRST_REALTIME}` : `SIG${number}`);
 }
 
-/** Number of a signal; undefined when this system has none of that name. */
+/** The number of a signal; undefined if this system has no signal of that name. */
 export function signalNumber(name: string): number | undefined {
   const realtime = /^SIGRT(\d{1,2})$/.exec(name);
   if (realtime) {
@@ -19,4 +19,9 @@ export function signalNumber(name: string): number | undefined {
     return number <= LAST_SIGNAL ? number : undefined;
   }
   return constants.signals[name as keyof typeof constants.signals];
+}
+
+/** Whether this system has a signal of that name. */
+export function isSignal(name: string): boolean {
+  return signalNumber(name) !== undefined;
 }

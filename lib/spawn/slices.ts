@@ -1,17 +1,17 @@
-// Long work on the main loop, in slices: a generator yields wherever it may be interrupted. Who cannot wait has it finished
-// at once, so that both share the code.
+// Long work on the event loop, in slices: a generator yields wherever it may be interrupted. Synchronous callers run the same
+// generator to its end at once.
 
-/** Longest time that others wait: what a person or a prompt does not notice. One step of the work may exceed it. */
+/** Longest slice: a delay that a user does not notice. A single step may exceed it. */
 const SLICE_MS = 4;
 
-/** Does all of it now. */
+/** Runs the work to its end synchronously. */
 export function finish<T>(work: Generator<void, T>): T {
   let step = work.next();
   while (!step.done) step = work.next();
   return step.value;
 }
 
-/** Does it slice by slice, with a turn of the event loop in between. */
+/** Runs the work slice by slice, with a turn of the event loop between slices. */
 export async function finishInSlices<T>(work: Generator<void, T>): Promise<T> {
   for (;;) {
     const end = performance.now() + SLICE_MS;

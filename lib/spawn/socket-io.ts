@@ -1,4 +1,4 @@
-// A child of child_process: its streams are Node's own sockets.
+// A child spawned by child_process, whose streams are Node's own sockets.
 import type { ChildProcess } from "node:child_process";
 import type { Readable } from "node:stream";
 import type { StreamName } from "../../protocol/index.ts";
@@ -10,7 +10,7 @@ import type { StreamFile } from "./open-files.ts";
 export class SocketIo implements ChildIo {
   readonly streams: readonly StreamName[];
   readonly stdin: ChildStdin | undefined;
-  // Each side of a pair of sockets has a number of its own, and /proc does not say which belong together.
+  // Each end of a socketpair has its own inode, and /proc does not show which ends belong together.
   readonly isTraceable = false;
   readonly files: readonly StreamFile[] = [];
   readonly openFiles: readonly StreamFile[] = [];
@@ -29,7 +29,7 @@ export class SocketIo implements ChildIo {
     }
   }
 
-  start(sink: IoSink): void {
+  connect(sink: IoSink): void {
     for (const stream of this.streams) {
       const readable = this.#readable(stream);
       readable.on("data", (chunk: Buffer) => sink.output(stream, chunk));
@@ -38,7 +38,7 @@ export class SocketIo implements ChildIo {
     }
   }
 
-  poll(): void {}
+  startReading(): void {}
 
   pause(): void {
     for (const stream of this.streams) this.#readable(stream).pause();

@@ -1,20 +1,20 @@
-// Says what kept a program from starting, and names it. The operating system answers "No such file or directory" for a
-// missing program, a missing directory and a missing interpreter alike; here one looks which it was.
+// Finds out why a program could not be started. The operating system reports "No such file or directory" for a missing program,
+// a missing directory and a missing interpreter alike; here the file system is checked to name the one that is missing.
 import { constants } from "node:fs";
 import { access, open, stat } from "node:fs/promises";
 import { getSystemErrorMap } from "node:util";
-import { limits, type SpawnFailureKind } from "../../protocol/index.ts";
+import type { SpawnFailureKind } from "../../protocol/index.ts";
 import { ExecwireError } from "../errors.ts";
 import type { Launch } from "./child.ts";
 
 /** Builds a SPAWN_FAILED error. */
 export function spawnFailed(kind: SpawnFailureKind, message: string, path: string, cause?: unknown): ExecwireError {
-  return new ExecwireError("SPAWN_FAILED", message, { data: { kind, path }, ...(cause !== undefined && { cause }) });
+  return new ExecwireError("SPAWN_FAILED", message, { data: { kind, path }, cause });
 }
 
-/** The reason for a spawn that failed with `cause`, as found by looking at what the launch names. */
+/** The error for a spawn that failed with `cause`; checks the files that the launch names to find the reason. */
 export async function explainFailure(launch: Launch, cause: NodeJS.ErrnoException): Promise<ExecwireError> {
-  const found = await inspect(launch);
+  const found = await checkLaunch(launch);
   if (found) return found;
   const { file } = launch;
   const reason = `cannot start ${file}: ${describeErrno(cause)}`;
@@ -27,7 +27,7 @@ export async function explainFailure(launch: Launch, cause: NodeJS.ErrnoExceptio
         cause,
       );
     case "ENOEXEC":
-      return spawnFailed("bad-format", `${file} is not a program of this system and has no #! line`, file, cause);
+      return spawnFailed("bad-format", `${file} has no executable format of this system and no #! line`, file, cause);
     case "E2BIG":
       return spawnFailed(
         "arg-too-long",
@@ -47,15 +47,9 @@ export async function explainFailure(launch: Launch, cause: NodeJS.ErrnoExceptio
   }
 }
 
-/** What is wrong with a launch as far as one can see before it; undefined when nothing is. */
-export async function inspect({ cwd, file, argv, env }: Launch): Promise<ExecwireError | undefined> {
-  const tooLong = findTooLong(argv, env);
-  if (tooLong !== undefined) {
-    const { what, bytes } = tooLong;
-    const message = `${what} has ${bytes} bytes, and the system allows ${limits.argBytes - 1}; use stdin or a file`;
-    return spawnFailed("arg-too-long", message, file);
-  }
-  // Not `instanceof Error`: under jest or vm the errors of Node are of another realm.
+/** Checks a launch before its spawn; returns the first problem found, or undefined. */
+export async function checkLaunch({ cwd, file }: Launch): Promise<ExecwireError | undefined> {
+  // Not `instanceof Error`: under jest or vm, Node's errors come from another realm.
   const directory = await stat(cwd).catch((error: NodeJS.ErrnoException) => error);
   if (!("isDirectory" in directory)) {
     if (directory.code === "ENOENT")
@@ -81,17 +75,23 @@ export async function inspect({ cwd, file, argv, env }: Launch): Promise<Execwir
   return undefined;
 }
 
-/** Names the first argument or variable above the system's limit; its value may be a secret. */
-function findTooLong(
+/** Throws for the first argument or variable of `argBytes` or more with its NUL. Names it without its value, which may be a secret. */
+export function checkLengths(
+  file: string,
   argv: readonly string[],
   env: Readonly<Record<string, string>>,
-): { readonly what: string; readonly bytes: number } | undefined {
-  // A character has at most three bytes per unit of its length: short texts need not be measured.
-  const isTooLong = (text: string) => text.length * 3 >= limits.argBytes && Buffer.byteLength(text) >= limits.argBytes;
+  argBytes: number,
+): void {
+  // UTF-8 has at most three bytes per UTF-16 unit, so short texts need not be encoded.
+  const isTooLong = (text: string) => text.length * 3 >= argBytes && Buffer.byteLength(text) >= argBytes;
+  const refuse = (what: string, text: string): never => {
+    const message = `${what} has ${Buffer.byteLength(text)} bytes, and the system allows ${argBytes - 1}; use stdin or a file`;
+    throw spawnFailed("arg-too-long", message, file);
+  };
   const index = argv.findIndex(isTooLong);
-  if (index >= 0) return { what: `argument ${index}`, bytes: Buffer.byteLength(argv[index] as string) };
+  if (index >= 0) refuse(`argument ${index}`, argv[index] as string);
   const variable = Object.entries(env).find(([name, value]) => isTooLong(`${name}=${value}`));
-  return variable && { what: `variable ${variable[0]}`, bytes: Buffer.byteLength(variable.join("=")) };
+  if (variable) refuse(`variable ${variable[0]}`, variable.join("="));
 }
 
 async function may(path: string, mode: number): Promise<boolean> {
@@ -101,7 +101,7 @@ async function may(path: string, mode: number): Promise<boolean> {
   );
 }
 
-/** The interpreter that a script or a dynamically linked program asks for. */
+/** Describes the interpreter that a script or a dynamically linked program needs. */
 async function interpreterOf(file: string): Promise<string> {
   const handle = await open(file, "r").catch(() => undefined);
   if (!handle) return "an interpreter";

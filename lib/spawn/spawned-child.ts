@@ -1,26 +1,26 @@
-// A child put together from its parts: descriptors, exit, and whom to kill. The parts differ by how it was spawned; the
-// order of events does not, and is decided here.
+// Composes a child from its parts: descriptors, exit source and killer. The parts depend on the spawner; the order of events is
+// the same for all, and is decided here.
 import { Observable } from "rxjs";
 import type { KillScope, SignalName, StreamName, TerminalSize } from "../../protocol/index.ts";
-import type { Child, ChildEvent, ChildStdin, ExitStatus, Facts, Leftover, SessionProof } from "./child.ts";
-import { ChildFacts, type FileSearch } from "./child-facts.ts";
+import type { Child, ChildEvent, ChildStdin, ExitStatus, Leftover, ProcessInspector, SessionProof } from "./child.ts";
+import { ChildInspector, type FileSearch } from "./child-facts.ts";
 import type { ChildIo } from "./child-io.ts";
 import type { Killer } from "./kill-scope.ts";
 import { hasProc } from "./proc.ts";
 
-/** How the exit of one child becomes known. */
+/** Detects the exit of one child and holds its pid. */
 export interface ExitSource {
-  /** Calls back once. */
+  /** Calls `onExit` once. */
   watch(onExit: (status: ExitStatus) => void): void;
-  /** Looks at once, on the hint that a stream ended. */
+  /** Checks for the exit now: called when a stream ends. */
   check(): void;
-  /** Whether the pid is still the child's own, dead or alive. */
+  /** Whether the pid still belongs to the child, running or zombie. */
   readonly reserved: boolean;
-  /** Whether it stays so until it is given up. */
+  /** Whether it does so until `release`. */
   readonly isReserving: boolean;
   /**
-   * Gives up the pid. When there may be processes left in the child's session it returns what proves that one belongs to it;
-   * `members` where those are known that were in it at the exit.
+   * Releases the pid. If processes may be left in the child's session, returns the proof that identifies them, or `members` if
+   * the members at the exit are known instead.
    */
   release(): SessionProof | "members" | undefined;
 }
@@ -29,7 +29,7 @@ export interface ExitSource {
 export class SpawnedChild implements Child {
   readonly pid: number;
   readonly events$: Observable<ChildEvent>;
-  readonly facts: Facts | undefined;
+  readonly inspector: ProcessInspector | undefined;
   readonly #io: ChildIo;
   readonly #exit: ExitSource;
   readonly #killer: Killer;
@@ -40,18 +40,18 @@ export class SpawnedChild implements Child {
     this.#io = io;
     this.#exit = exit;
     this.#killer = killer;
-    if (io.isTraceable && hasProc()) this.facts = new ChildFacts(pid, io, exit, search);
+    if (io.isTraceable && hasProc()) this.inspector = new ChildInspector(pid, io, exit, search);
     this.events$ = new Observable<ChildEvent>((subscriber) => {
-      // The exit is one more thing to wait for beside the streams.
+      // The streams and the exit.
       let open = io.streams.length + 1;
       const finish = (event: ChildEvent) => {
         open -= 1;
         subscriber.next(event);
         if (open === 0) subscriber.complete();
       };
-      io.start({
+      io.connect({
         output: (stream, chunk) => {
-          killer.heard();
+          killer.onOutput();
           subscriber.next({ type: "output", stream, chunk });
         },
         ended: (stream) => {
@@ -60,15 +60,15 @@ export class SpawnedChild implements Child {
         },
       });
       exit.watch(({ exitCode, signal }) => {
-        if (!exit.reserved) killer.remember();
+        if (!exit.reserved) killer.rememberSession();
         const wasGivenUp = this.#released;
         io.exited();
         finish({ type: "exited", exitCode, signal });
-        // Nobody else will end its zombie.
+        // Released before the exit: reap the zombie now.
         if (wasGivenUp) exit.release();
       });
-      // Last, since many a child is gone by the time that it is known.
-      io.poll();
+      // Last, since many children have exited by now: see `ChildIo`.
+      io.startReading();
     });
   }
 
@@ -116,7 +116,7 @@ export class SpawnedChild implements Child {
   }
 }
 
-/** What a child that ended has left in its session. */
+/** The processes that an exited child left in its session. */
 class SessionLeftover implements Leftover {
   readonly pid: number;
   readonly proof: SessionProof | undefined;

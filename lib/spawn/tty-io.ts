@@ -1,6 +1,6 @@
-// A child on a terminal: one stream both ways through the master. We hold the other side (the slave) open as well, for
-// two reasons: without a holder the kernel reports a hangup, on which libuv drops what it has not read, and a child that
-// closes its terminal on purpose would be killed by the hangup.
+// A child on a terminal: one stream in both directions through the master. We keep the slave open as well, for two reasons: when
+// no process has it open the kernel reports a hangup, on which libuv drops unread output; and a child that closes its terminal
+// on purpose would be killed by the hangup.
 import { closeSync, constants, openSync } from "node:fs";
 import type { Socket } from "node:net";
 import { ReadStream } from "node:tty";
@@ -11,7 +11,7 @@ import { type StreamFile, terminalFile } from "./open-files.ts";
 import type { LineModes } from "./tty-line.ts";
 import { TtyStdin } from "./tty-stdin.ts";
 
-/** Opens the other side of a terminal without making it our own controlling terminal. */
+/** Opens the slave of a terminal without making it our own controlling terminal. */
 export function openSlave(path: string): number {
   return openSync(path, constants.O_RDWR | constants.O_NOCTTY);
 }
@@ -30,7 +30,7 @@ export class TtyIo implements ChildIo {
   #paused = false;
   #childIsGone = false;
 
-  /** Takes over both descriptors. */
+  /** Owns both descriptors from now on. */
   constructor(
     master: number,
     slave: number,
@@ -46,7 +46,7 @@ export class TtyIo implements ChildIo {
     this.stdin = new TtyStdin(master, modes);
     const onChunk = (chunk: Uint8Array) => {
       this.#sink?.output("pty", chunk);
-      // Output, an echo most of all, is a sign that the terminal takes input again.
+      // Output, an echo above all, suggests that the terminal has room for input again.
       this.stdin.retry();
     };
     this.#reader = new FdReader(master, openMaster, buffer, onChunk, () => this.#sink?.ended("pty"));
@@ -60,11 +60,11 @@ export class TtyIo implements ChildIo {
     return this.files;
   }
 
-  start(sink: IoSink): void {
+  connect(sink: IoSink): void {
     this.#sink = sink;
   }
 
-  poll(): void {
+  startReading(): void {
     this.#reader.start();
     if (this.#paused) this.#reader.pause();
   }
@@ -77,7 +77,7 @@ export class TtyIo implements ChildIo {
   resume(): void {
     this.#paused = false;
     this.#reader.resume();
-    if (this.#childIsGone) this.#letGo();
+    if (this.#childIsGone) this.#drainAndCloseSlave();
   }
 
   resize(size: TerminalSize): void {
@@ -87,8 +87,8 @@ export class TtyIo implements ChildIo {
   exited(): void {
     this.stdin.destroy();
     this.#childIsGone = true;
-    // What a paused reader has not taken stays in the kernel, safe as long as we hold the slave.
-    if (!this.#paused) this.#letGo();
+    // While paused, unread output stays in the kernel: safe as long as we keep the slave open.
+    if (!this.#paused) this.#drainAndCloseSlave();
   }
 
   release(): void {
@@ -97,8 +97,8 @@ export class TtyIo implements ChildIo {
     this.#reader.destroy();
   }
 
-  /** Reads the tail, then gives up the slave: the stream ends now, or when the last other holder is gone. */
-  #letGo(): void {
+  /** Reads the rest, then closes the slave: the stream ends now, or when the last other process closes it. */
+  #drainAndCloseSlave(): void {
     if (this.#slave === undefined) return;
     this.#reader.drain(4 * READ_BYTES);
     this.#closeSlave();
@@ -112,6 +112,6 @@ export class TtyIo implements ChildIo {
 }
 
 function openMaster(fd: number, onread: OnRead): Socket {
-  // The second parameter exists since Node 0.x but not in its documentation; it reaches the net.Socket below.
+  // The second parameter has existed since Node 0.x but is undocumented; it is passed on to net.Socket.
   return new (ReadStream as unknown as new (fd: number, options: object) => Socket)(fd, { onread });
 }

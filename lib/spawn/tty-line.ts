@@ -1,25 +1,25 @@
-// The line that is being typed into a terminal. In canonical mode the kernel (n_tty) keeps 4,095 bytes of a line and its
-// end, and drops what is between without a word; in raw mode there are no lines. Which it is, the program decides at any time.
+// The line being typed into a terminal. In canonical mode the kernel (n_tty) keeps 4,095 bytes of a line and its terminator, and
+// silently drops the bytes between; in raw mode there are no lines. The program may change the mode at any time.
 import { ExecwireError } from "../errors.ts";
 
-/** Bytes of one line without its end: N_TTY_BUF_SIZE less one. */
+/** Most bytes of a line without its terminator: N_TTY_BUF_SIZE - 1. */
 export const TTY_LINE_BYTES = 4095;
 
-/** What each of the 256 bytes does to a line; undefined in raw mode, where there are none. */
+/** The effect of each of the 256 byte values on a line; undefined in raw mode, which has no lines. */
 export type LineModes = Uint8Array | undefined;
 
 /** Part of the line. */
 const PART = 0;
-/** Ends the line, or throws it away. */
+/** Ends the line, or discards it. */
 const END = 1;
-/** Takes back one byte, or more: then the line is shorter than it is taken for here. */
+/** Erases one byte or more; counted as one, so the real line may be shorter than the count. */
 const ERASE = 2;
-/** Makes the next byte part of the line, whatever it is. */
+/** Makes the next byte part of the line, even a control character. */
 const QUOTE = 3;
-/** Does something else. */
+/** No effect on the line. */
 const OTHER = 4;
 
-// <asm-generic/termbits.h>: c_iflag, c_lflag, and the places in c_cc.
+// <asm-generic/termbits.h>: flags of c_iflag and c_lflag, and indices of c_cc.
 const INLCR = 0o100;
 const IGNCR = 0o200;
 const ICRNL = 0o400;
@@ -35,7 +35,7 @@ const CC_AT = 17;
 const NEWLINE = 0x0a;
 const RETURN = 0x0d;
 
-/** From a struct termios of the C library. Not for powerpc, mips and sparc, where it has another shape. */
+/** Parses a struct termios of the C library. Not for powerpc, mips and sparc, whose layout differs. */
 export function lineModes(termios: Buffer): LineModes {
   const [input, local] = [termios.readUInt32LE(0), termios.readUInt32LE(LFLAG_AT)];
   if (!(local & ICANON)) return undefined;
@@ -56,60 +56,60 @@ export function lineModes(termios: Buffer): LineModes {
   if (!(input & INLCR)) modes[NEWLINE] = END;
   if (input & IGNCR) modes[RETURN] = OTHER;
   else if (input & ICRNL) modes[RETURN] = END;
-  // A zero in the place of a character stands for none.
+  // A control character of 0 is disabled.
   modes[0] = PART;
   return modes;
 }
 
-/** How far a line is. */
-interface Position {
+/** The state of a line after a chunk. */
+interface LineState {
   readonly bytes: number;
   readonly quoted: boolean;
-  /** The longest line on the way there. */
+  /** The longest line within the chunk, in bytes. */
   readonly longest: number;
 }
 
-const START: Position = { bytes: 0, quoted: false, longest: 0 };
+const START: LineState = { bytes: 0, quoted: false, longest: 0 };
 
-/** Counts what is typed. Bytes that a raw terminal took belong to no line, also when it becomes canonical afterwards. */
+/** Tracks the line being typed. Bytes typed in raw mode belong to no line, even if the terminal becomes canonical afterwards. */
 export class TypedLine {
   readonly #modes: () => LineModes;
-  /** Of what the kernel was given. */
-  #typed = START;
-  /** Of what will be given to it, as the modes were when that was promised. */
-  #promised = START;
-  #waiting = 0;
+  /** After the bytes given to the kernel. */
+  #submitted = START;
+  /** After all reserved bytes, in the modes at the time of each reservation. */
+  #reserved = START;
+  #pendingWrites = 0;
 
-  /** `modes` tells those of this moment. */
+  /** `modes` returns the current modes. */
   constructor(modes: () => LineModes) {
     this.#modes = modes;
   }
 
-  /** Why this chunk, after all that was promised, would not arrive whole. */
-  refusal(chunk: Uint8Array): ExecwireError | undefined {
-    const { longest } = advance(this.#promised, chunk, this.#modes());
+  /** The error if this chunk, after all reserved chunks, would be truncated; else undefined. */
+  truncationError(chunk: Uint8Array): ExecwireError | undefined {
+    const { longest } = advance(this.#reserved, chunk, this.#modes());
     if (longest <= TTY_LINE_BYTES) return undefined;
-    const message = `the terminal takes lines of up to ${TTY_LINE_BYTES} bytes and drops the rest, this write makes one of ${longest}`;
-    return new ExecwireError("LIMIT_EXCEEDED", `${message}; end it before, or let the program make its terminal raw`, {
+    const message = `the terminal truncates lines to ${TTY_LINE_BYTES} bytes, and this write would make one of ${longest}`;
+    return new ExecwireError("LIMIT_EXCEEDED", `${message}; write shorter lines, or have the program use raw mode`, {
       data: { limit: "ttyLine" },
     });
   }
 
-  /** This chunk will be typed after those that were promised before. */
-  promise(chunk: Uint8Array): void {
-    this.#promised = advance(this.#promised, chunk, this.#modes());
-    this.#waiting += 1;
+  /** Announces that this chunk will be written, after all chunks reserved before. */
+  reserve(chunk: Uint8Array): void {
+    this.#reserved = advance(this.#reserved, chunk, this.#modes());
+    this.#pendingWrites += 1;
   }
 
-  /** A promised chunk is given to the kernel. */
-  type(chunk: Uint8Array): void {
-    this.#typed = advance(this.#typed, chunk, this.#modes());
-    this.#waiting -= 1;
-    if (this.#waiting <= 0) this.#promised = this.#typed;
+  /** A reserved chunk is given to the kernel. */
+  submit(chunk: Uint8Array): void {
+    this.#submitted = advance(this.#submitted, chunk, this.#modes());
+    this.#pendingWrites -= 1;
+    if (this.#pendingWrites <= 0) this.#reserved = this.#submitted;
   }
 }
 
-function advance({ bytes, quoted }: Position, chunk: Uint8Array, modes: LineModes): Position {
+function advance({ bytes, quoted }: LineState, chunk: Uint8Array, modes: LineModes): LineState {
   if (!modes) return START;
   let longest = 0;
   for (const byte of chunk) {

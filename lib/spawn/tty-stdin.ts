@@ -1,6 +1,6 @@
-// Types into a terminal. libuv would write to a master in blocking mode, so that a child which does not read freezes this
-// whole program; node-pty retries in a busy loop. Here a full terminal is tried again when it shows a sign of life, and
-// else after a pause that grows.
+// Writes input to a terminal. libuv writes to a master in blocking mode, so that a child that does not read would freeze this
+// program; node-pty retries in a busy loop. Here a write to a full terminal is retried when the child prints, and otherwise after
+// a growing pause.
 import { writeSync } from "node:fs";
 import type { ChildStdin } from "./child.ts";
 import { type LineModes, TypedLine } from "./tty-line.ts";
@@ -16,7 +16,7 @@ interface Pending {
   readonly done: (error?: Error) => void;
 }
 
-/** The writing side of a terminal's master, which must be non-blocking. */
+/** Writes to a terminal's master, which must be non-blocking. */
 export class TtyStdin implements ChildStdin {
   readonly line?: TypedLine;
   readonly #fd: number;
@@ -26,27 +26,27 @@ export class TtyStdin implements ChildStdin {
   #atLineStart = true;
   #closed = false;
 
-  /** Lines are watched over where the modes of the terminal can be read. */
+  /** Lines are tracked if the modes of the terminal can be read. */
   constructor(fd: number, modes?: (fd: number) => LineModes) {
     this.#fd = fd;
     if (modes) this.line = new TypedLine(() => modes(fd));
   }
 
   write(chunk: Uint8Array, done: (error?: Error) => void): void {
-    this.line?.type(chunk);
+    this.line?.submit(chunk);
     if (chunk.length > 0) this.#atLineStart = chunk[chunk.length - 1] === NEWLINE;
     this.#pending = { rest: chunk, done };
     this.retry();
   }
 
-  /** In the middle of a line the first end-of-file character only ends the line; the second one then ends the file. */
+  /** Within a line the first end-of-file character only ends the line; a second one ends the file. */
   end(): void {
     const end = Uint8Array.from(this.#atLineStart ? [EOF] : [EOF, EOF]);
-    this.line?.promise(end);
+    this.line?.reserve(end);
     this.write(end, () => undefined);
   }
 
-  /** Goes on with a write that the terminal had no room for. */
+  /** Continues a write for which the terminal had no room. */
   retry(): void {
     const pending = this.#pending;
     if (!pending) return;
@@ -67,7 +67,7 @@ export class TtyStdin implements ChildStdin {
     this.#finish(pending);
   }
 
-  /** Writes nothing any more; a write that waits fails. */
+  /** Writes nothing from now on; a pending write fails. */
   destroy(): void {
     this.#closed = true;
     this.retry();

@@ -1,26 +1,26 @@
-// Lets a limited number of tasks run at a time; the others wait in line.
+// Limits how many tasks run at a time; the others wait in order.
 
-/** A counted gate. */
-export class Turnstile {
+/** A counting semaphore. */
+export class Semaphore {
   readonly #limit: number;
-  readonly #line: (() => void)[] = [];
-  #inside = 0;
+  readonly #waiting: (() => void)[] = [];
+  #running = 0;
 
   constructor(limit: number) {
     this.#limit = limit;
   }
 
-  /** Runs the task once there is a place for it. */
-  async pass<T>(task: () => Promise<T>): Promise<T> {
-    if (this.#inside < this.#limit) this.#inside += 1;
-    else await new Promise<void>((enter) => this.#line.push(enter));
+  /** Runs the task once a slot is free. */
+  async run<T>(task: () => Promise<T>): Promise<T> {
+    if (this.#running < this.#limit) this.#running += 1;
+    else await new Promise<void>((enter) => this.#waiting.push(enter));
     try {
       return await task();
     } finally {
-      // The place goes straight to the next in line.
-      const next = this.#line.shift();
+      // The slot passes directly to the next waiting task.
+      const next = this.#waiting.shift();
       if (next) next();
-      else this.#inside -= 1;
+      else this.#running -= 1;
     }
   }
 }

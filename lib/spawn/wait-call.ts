@@ -1,18 +1,18 @@
-// What a sleeping thread waits for, from the system call that it is in (Linux): /proc/PID/syscall has its number and
-// arguments, for who may trace it. Others still learn the kernel function it sleeps in (wchan), which names no descriptor.
+// What a sleeping thread waits for, from its current system call (Linux). /proc/PID/syscall shows number and arguments, but needs
+// permission to trace. Without it, the kernel function that the thread sleeps in (wchan) is readable; it names no descriptor.
 import { closeSync, openSync, readSync } from "node:fs";
 import { readText } from "./proc.ts";
 
-/** What can be told of a file by the way a reader sleeps. */
+/** The kind of file that a reader waits on, as far as wchan shows it. */
 export type InputKind = "pipe" | "tty";
 
 /** What a thread waits for. */
 export type Wait =
   /** For bytes from this descriptor. */
   | { readonly for: "input"; readonly fd: number }
-  /** For bytes from some file of this kind. */
+  /** For bytes from an unknown file of this kind. */
   | { readonly for: "input"; readonly kind: InputKind }
-  /** For any of these descriptors to become readable; `alone` if for nothing else, no time either. */
+  /** For any of these descriptors to become readable; `alone` if for no other event and without timeout. */
   | { readonly for: "any"; readonly fds: readonly number[]; readonly alone: boolean }
   | { readonly for: "children" | "something" };
 
@@ -21,7 +21,7 @@ const CHILDREN: Wait = { for: "children" };
 
 type Call = "read" | "poll" | "ppoll" | "select" | "epoll" | "epoll2" | "children" | "restart";
 
-/** From <asm/unistd.h>. Shells that wait for any child and timeout(1) wait for a signal (sigsuspend) rather than in wait4. */
+/** From <asm/unistd.h>. timeout(1), and shells that wait for any child, sleep in sigsuspend instead of wait4. */
 const CALLS: Readonly<Record<string, ReadonlyMap<number, Call>>> = {
   x64: numbers({
     read: [0, 19, 275, 327], // read readv splice preadv2
@@ -44,28 +44,28 @@ const CALLS: Readonly<Record<string, ReadonlyMap<number, Call>>> = {
   }),
 };
 
-/** Below this address are the stacks of 32-bit programs, whose calls have other numbers. */
+/** A stack below this address belongs to a 32-bit program, whose calls have other numbers. */
 const FOUR_GIB = 2 ** 32;
-/** Bytes of a list of descriptors that are read: 8,192 of a poll, 524,288 of a select. */
+/** Largest list of descriptors that is read, in bytes: 8,192 entries of poll, 524,288 of select. */
 const MAX_BYTES = 64 * 1024;
 const POLLIN = 0x1 | 0x40; // POLLIN POLLRDNORM
 const EPOLLIN = POLLIN;
 
-/** What thread `thread` of process `pid` waits for, if it sleeps. */
+/** What a sleeping thread of process `pid` waits for. */
 export function waitOf(pid: number, thread: number): Wait {
   const task = `/proc/${pid}/task/${thread}`;
   const sleepsIn = () => readText(`${task}/wchan`) ?? "";
   return waitInCall(pid, readText(`${task}/syscall`), sleepsIn) ?? waitInFunction(sleepsIn());
 }
 
-/** By the line of /proc/PID/syscall; undefined when that tells nothing. */
+/** From the line of /proc/PID/syscall; undefined if that is inconclusive. */
 export function waitInCall(
   pid: number,
   line: string | undefined,
   sleepsIn: () => string,
   calls = CALLS[process.arch] ?? new Map<number, Call>(),
 ): Wait | undefined {
-  // Number, six arguments, stack and instruction pointer; or `running`, or -1 outside of a call.
+  // Number, six arguments, stack and instruction pointer; or `running`; or -1 outside of a call.
   const [number, a = 0, b = 0, c = 0, d = 0, e = 0, , stack = 0] = (line ?? "").split(" ").map(Number);
   if (number === undefined || !(number >= 0) || stack < FOUR_GIB) return undefined;
   const call = calls.get(number);
@@ -85,14 +85,14 @@ export function waitInCall(
     case "children":
       return CHILDREN;
     case "restart":
-      // Of the calls that go on like this after SIGCONT only poll is told by the function it sleeps in.
+      // restart_syscall, after SIGCONT: among the calls restarted so, wchan identifies only poll.
       return sleepsIn().includes("poll") ? waitInPoll(pid, a, b, isFinite32(c)) : SOMETHING;
     default:
       return SOMETHING;
   }
 }
 
-/** By the name of the kernel function, which differs by version: pipe_wait up to 5.4, anon_pipe_read from 6.15 on. */
+/** From the name of the kernel function, which differs by version: pipe_wait up to 5.4, anon_pipe_read since 6.15. */
 export function waitInFunction(name: string): Wait {
   if (/^(anon_)?pipe_(read|wait)$/.test(name)) return { for: "input", kind: "pipe" };
   if (/^(n_tty_read|wait_woken)$/.test(name)) return { for: "input", kind: "tty" };
@@ -105,7 +105,7 @@ function waitInSelect(pid: number, count: number, sets: readonly number[], timed
   return { for: "any", fds: readable, alone: !timed && others.every((set) => set?.length === 0) };
 }
 
-/** The members of an fd_set: words of the machine, little-endian wherever Linux runs Node but s390x, which has no numbers here. */
+/** The members of an fd_set, read as little-endian words. Big-endian s390x has no entry in CALLS. */
 function membersAt(pid: number, address: number, count: number): number[] | undefined {
   const bits = readMemory(pid, address, Math.ceil(count / 64) * 8);
   return bits && Array.from({ length: count }, (_, fd) => fd).filter((fd) => (bits[fd >> 3] ?? 0) & (1 << (fd & 7)));
@@ -132,7 +132,7 @@ function waitInEpoll(pid: number, fd: number, timed: boolean): Wait {
   return { for: "any", fds, alone: !timed && fds.length === lines.length };
 }
 
-/** What the arguments of its call point to. The kernel asks for the same rights as for the call itself. */
+/** Reads memory that a call's arguments point to. Needs the same permission as /proc/PID/syscall. */
 function readMemory(pid: number, address: number, length: number): Buffer | undefined {
   if (length > MAX_BYTES) return undefined;
   let fd: number | undefined;
@@ -147,7 +147,7 @@ function readMemory(pid: number, address: number, length: number): Buffer | unde
   }
 }
 
-/** A timeout in milliseconds, an int in a register of which the upper half means nothing: negative is none. */
+/** Whether a timeout in milliseconds is finite: an int, negative if infinite; the upper half of its register is undefined. */
 function isFinite32(timeout: number): boolean {
   return (timeout | 0) >= 0;
 }

@@ -1,12 +1,12 @@
-// How often clients come back, for all clients that report to one meter. It subscribes to a link from outside: the
-// client itself also runs in browsers, where there is nothing of this.
+// Counts reconnects of all clients that report to one meter. It observes links from outside, since the client itself also runs
+// in browsers, where these metrics do not exist.
 import type { Meter } from "@opentelemetry/api";
 import type { Observable } from "rxjs";
 import { perMeter, report } from "./meter.ts";
 
-/** The counts of clients. */
+/** Counters of clients. */
 export class ClientMetrics {
-  /** Connections lost and made again. */
+  /** Connections lost and re-established. */
   reconnects = 0;
 
   constructor(meter: Meter | undefined) {
@@ -14,17 +14,17 @@ export class ClientMetrics {
       {
         name: "exec.client.reconnects",
         unit: "{connection}",
-        description: "Connections lost and made again",
+        description: "Connections lost and re-established",
         read: () => [[this.reconnects]],
       },
     ]);
   }
 }
 
-/** The counts of a meter; by default of the SDK that is registered, if there is one. */
+/** The counters of a meter; by default of the registered SDK, if there is one. */
 export const clientMetrics = perMeter((meter) => new ClientMetrics(meter));
 
-/** Follows a link to its end, by the states it goes through (`LinkState`). */
+/** Counts the reconnects of a link until it ends, from its states (`LinkState`). */
 export function followLink(metrics: Pick<ClientMetrics, "reconnects">, state$: Observable<string>): void {
   let isRecovering = false;
   state$.subscribe((state) => {

@@ -1,28 +1,28 @@
-// Where metrics go: the application's OpenTelemetry SDK, if it has one. The API is not even loaded where there is none,
-// since that alone takes as long as half the start of a program.
+// Reports metrics to the application's OpenTelemetry SDK, if it has one. Without an SDK the API is not even loaded, since that
+// takes half as long as starting the program.
 import { createRequire } from "node:module";
 import type { Attributes, Meter } from "@opentelemetry/api";
 
-/** Where the API of major version 1 keeps what an application registers (its internal/global-utils). */
+/** The key under which version 1 of the API stores the registered SDK (its internal/global-utils). */
 const REGISTERED = Symbol.for("opentelemetry.js.api.1");
 
-/** A number to report, with what tells it from others of the same name. */
+/** A value to report, with the attributes that distinguish it from others of the same metric. */
 export type Reading = readonly [value: number, attributes?: Attributes];
 
-/** A count that an SDK asks for when it collects. */
+/** A counter that the SDK reads when it collects. */
 export interface Count {
   readonly name: string;
-  /** What is counted, as UCUM writes it: `{process}`, `By`. */
+  /** In UCUM notation: `{process}`, `By`. */
   readonly unit: string;
   readonly description: string;
-  /** It may also go down. */
+  /** Whether it may also decrease. */
   readonly upDown?: boolean;
   readonly read: () => readonly Reading[];
 }
 
 /**
- * Makes one object for each meter, and always the same: the SDK takes the sum that one of two callbacks of the same name
- * reports for the successor of the other's, so all supervisors and servers of a program must report in one.
+ * Creates one object per meter and returns the same one each time. All supervisors and servers of a program must share their
+ * callbacks: with two callbacks of the same name, the SDK treats the sum of one as the next value of the other.
  */
 export function perMeter<T>(make: (meter: Meter | undefined) => T): (meter?: Meter) => T {
   const made = new WeakMap<Meter, T>();
@@ -37,7 +37,7 @@ export function perMeter<T>(make: (meter: Meter | undefined) => T): (meter?: Met
   };
 }
 
-/** Has the SDK ask for these when it collects; nothing happens at any other time. */
+/** Registers counters, which cost nothing until the SDK collects. */
 export function report(meter: Meter | undefined, counts: readonly Count[]): void {
   for (const { name, unit, description, upDown = false, read } of counts) {
     // 0 is ValueType.INT; the enum itself would load the API.
@@ -51,7 +51,7 @@ export function report(meter: Meter | undefined, counts: readonly Count[]): void
   }
 }
 
-/** The meter of whatever SDK the application has registered by now. */
+/** The meter of the SDK that the application has registered; undefined if there is none yet. */
 function registeredMeter(): Meter | undefined {
   if (!(REGISTERED in globalThis)) return undefined;
   const load = createRequire(import.meta.url);
@@ -60,7 +60,7 @@ function registeredMeter(): Meter | undefined {
     const { version } = load("execwire/package.json") as { version: string };
     return metrics.getMeter("execwire", version);
   } catch {
-    // Bundled into another program, which then passes a meter of its own.
+    // Bundled into another program, which then has to pass its own meter.
     return undefined;
   }
 }

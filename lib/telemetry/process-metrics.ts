@@ -1,19 +1,19 @@
-// What becomes of processes and what passes through them, for all supervisors that report to one meter. Only the
-// duration is recorded as it happens, once a process; everything else is a plain number until somebody asks.
+// Counts processes, their results and their I/O, for all supervisors that report to one meter. Only the duration is recorded at
+// once, one value per process; all else is a plain number until the SDK collects.
 import type { Histogram, Meter } from "@opentelemetry/api";
 import type { Observable } from "rxjs";
 import type { ExitResult, ProcessInfo, StreamName } from "../../protocol/index.ts";
 import type { LogCounts } from "../log/log-counts.ts";
 import { perMeter, type Reading, report } from "./meter.ts";
 
-/** Upper bounds in seconds: from a command that does nothing to half a day. */
+/** Upper bounds in seconds, from a trivial command to half a day. */
 const DURATIONS = [0.01, 0.1, 0.5, 1, 5, 15, 60, 300, 1_800, 7_200, 43_200];
 
-/** The counts of processes. */
+/** Counters of processes. */
 export class ProcessMetrics implements LogCounts {
   readonly bytes = { stdin: 0, stdout: 0, stderr: 0, pty: 0 } satisfies Record<"stdin" | StreamName, number>;
   gaps = 0;
-  /** Writes acknowledged and not delivered, since they had been before. */
+  /** Repeated writes, acknowledged but not delivered again. */
   duplicates = 0;
   readonly #finished: Record<ExitResult, number> = { success: 0, error: 0, terminated: 0 };
   readonly #duration: Histogram | undefined;
@@ -31,7 +31,7 @@ export class ProcessMetrics implements LogCounts {
       {
         name: "exec.process.started",
         unit: process,
-        description: "Processes started; a start that failed is none",
+        description: "Processes started, without failed starts",
         read: () => [[this.#started]],
       },
       {
@@ -44,25 +44,25 @@ export class ProcessMetrics implements LogCounts {
       {
         name: "exec.process.finished",
         unit: process,
-        description: "Processes that ended; a termination that was asked for wins over the exit code",
+        description: "Processes that ended; a requested termination takes precedence over the exit code",
         read: () => readings("exec.result", this.#finished),
       },
       {
         name: "exec.process.io",
         unit: "By",
-        description: "Bytes that processes printed or were given",
+        description: "Bytes printed by processes or written to their stdin",
         read: () => readings("exec.stream", this.bytes),
       },
       {
         name: "exec.log.gaps",
         unit: "{gap}",
-        description: "Losses of output that readers were told of",
+        description: "Gaps in output reported to readers",
         read: () => [[this.gaps]],
       },
       {
         name: "exec.stdin.duplicates",
         unit: "{write}",
-        description: "Repeated writes acknowledged and not delivered again",
+        description: "Repeated writes acknowledged but not delivered again",
         read: () => [[this.duplicates]],
       },
     ]);
@@ -73,7 +73,7 @@ export class ProcessMetrics implements LogCounts {
     this.#running += 1;
   }
 
-  /** A child came to be though its start had been cancelled, and was killed at once. */
+  /** Counts a child that was spawned although its start had been cancelled, and was killed at once. */
   discarded(): void {
     this.started();
     this.finished("terminated", 0);
@@ -86,12 +86,12 @@ export class ProcessMetrics implements LogCounts {
   }
 }
 
-/** The counts of a meter; by default of the SDK that is registered, if there is one. */
+/** The counters of a meter; by default of the registered SDK, if there is one. */
 export const processMetrics = perMeter((meter) => new ProcessMetrics(meter));
 
 /**
- * Follows the processes of a supervisor to its end. `resultOf` is asked at the exit. A process that is let go of before
- * its exit is known was terminated, as in the seeds' shutdown. `now` is monotonic, in milliseconds.
+ * Counts the processes of a supervisor until it ends. `resultOf` is called at the exit. A process released before its exit is
+ * known counts as terminated, as in the shutdown of the Codex exec-server. `now` is monotonic, in milliseconds.
  */
 export function followProcesses(
   metrics: Pick<ProcessMetrics, "started" | "finished">,
@@ -107,7 +107,7 @@ export function followProcesses(
       return metrics.started();
     }
     const start = since.get(incarnation);
-    // Never ran, or its exit was known before.
+    // The process never ran, or its exit was counted already.
     if (start === undefined) return;
     since.delete(incarnation);
     metrics.finished(resultOf(process) ?? "terminated", (now() - start) / 1000);

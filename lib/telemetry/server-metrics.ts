@@ -1,12 +1,12 @@
-// What lost connections cost a server, for all servers that report to one meter.
+// Counts what lost connections cause on a server, for all servers that report to one meter.
 import type { Meter } from "@opentelemetry/api";
 import { perMeter, report } from "./meter.ts";
 
-/** The counts of servers. */
+/** Counters of servers. */
 export class ServerMetrics {
-  /** Sessions that a client came back to. */
+  /** Sessions resumed by a client. */
   resumes = 0;
-  /** Requests answered with the outcome that they had the first time. */
+  /** Repeated requests, answered with their first outcome. */
   duplicates = 0;
 
   constructor(meter: Meter | undefined) {
@@ -14,18 +14,18 @@ export class ServerMetrics {
       {
         name: "exec.session.resumes",
         unit: "{session}",
-        description: "Sessions that a client came back to",
+        description: "Sessions resumed by a client",
         read: () => [[this.resumes]],
       },
       {
         name: "exec.request.duplicates",
         unit: "{request}",
-        description: "Repeated requests answered with their first outcome and not done again",
+        description: "Repeated requests answered with their first outcome, not executed again",
         read: () => [[this.duplicates]],
       },
     ]);
   }
 }
 
-/** The counts of a meter; by default of the SDK that is registered, if there is one. */
+/** The counters of a meter; by default of the registered SDK, if there is one. */
 export const serverMetrics = perMeter((meter) => new ServerMetrics(meter));

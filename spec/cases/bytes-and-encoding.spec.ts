@@ -1,14 +1,13 @@
 // Public bug reports about output as bytes: characters over chunks, what is kept of a flood, order, and what terminals change.
 import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { expect, it } from "@jest/globals";
 import { firstValueFrom, toArray } from "rxjs";
 import type { Process } from "../../lib/process/process.ts";
 import { text } from "../../lib/process/text.ts";
 import type { OutputEvent } from "../../protocol/index.ts";
 import { sha256 } from "../support/digest.ts";
+import { bufferBytes } from "../support/memory.ts";
 import { end, outcome, printed } from "../support/outcome.ts";
 import { sh } from "../support/programs.ts";
 import { makeScratch } from "../support/scratch.ts";
@@ -82,12 +81,6 @@ const COUNT = 4;
 describeCases(
   "output that nobody reads",
   ({ supports, start }) => {
-    /** Bytes of all buffers of this program that are still used. */
-    const bufferBytes = (): number => {
-      setFlagsFromString("--expose-gc");
-      (runInNewContext("gc") as () => void)();
-      return process.memoryUsage().arrayBuffers;
-    };
     /** How many more than before; what is not used any more goes within some turns. */
     const grownBy = async (before: number, bound: number) =>
       settled(

@@ -70,7 +70,7 @@ describe("execwire run", () => {
     );
     expect([plain, binary, script, directory].map((ran) => ran?.code)).toEqual([126, 126, 126, 126]);
     expect(plain?.stderr).toMatch(/^execwire: .*text is not executable.*\n$/);
-    expect(binary?.stderr).toMatch(/^execwire: .*no-program is not a program of this system.*\n$/);
+    expect(binary?.stderr).toMatch(/^execwire: .*no-program has no executable format of this system.*\n$/);
     expect(script?.stderr).toMatch(/^execwire: .*\/no\/such\/interpreter.*\n$/);
     expect(directory?.stderr).toMatch(/^execwire: .* is a directory.*\n$/);
   });

@@ -3,9 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { createSupervisor } from "../../lib/index.ts";
 import { sha256 } from "../support/digest.ts";
 import { outcome, printed } from "../support/outcome.ts";
-import { isAlive } from "../support/system-facts.ts";
+import { isAlive, isPending } from "../support/system-facts.ts";
 import { cliArgv } from "../support/system-run.ts";
 import { type HostedServer, makeSurroundings } from "../support/system-server.ts";
+import { settled } from "../support/system-wait.ts";
 import { WireProxy } from "../support/wire-proxy.ts";
 
 const user = makeSurroundings();
@@ -69,8 +70,10 @@ describe("execwire run on a server that is killed", () => {
         child.stderr?.once("data", async () => {
           for (let count = 0; count < 3; count += 1) {
             child.kill("SIGINT");
-            // Signals of one number that come together are one.
-            await new Promise((resolve) => setTimeout(resolve, 20));
+            await settled(
+              () => isPending(child.pid as number, "SIGINT"),
+              (pending) => !pending,
+            );
           }
         });
       },

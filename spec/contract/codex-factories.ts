@@ -1,35 +1,20 @@
 // The backends of the Codex dialect under contract: the real exec-server, where its binary is at hand, and our own server.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { createRequire } from "node:module";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { connectCodex } from "../../lib/codex/client/connect-codex.ts";
 import { codexDialect } from "../../lib/codex/server/codex-dialect.ts";
 import { createSupervisor } from "../../lib/local/supervisor.ts";
 import type { Backend } from "../../lib/process/backend.ts";
 import { serve } from "../../lib/server/server.ts";
 import type { Limits } from "../../protocol/index.ts";
+import { findReference } from "../../scripts/prerequisites.mjs";
 import { WireProxy } from "../support/wire-proxy.ts";
 import type { Abilities, BackendFactory } from "./backends.ts";
 
 const TOKEN = "token-of-the-contract";
-
-/** The binary of `@openai/codex`: $CODEX_BIN, or the one that is installed here. */
-export function findCodex(): string | undefined {
-  const { CODEX_BIN } = process.env;
-  if (CODEX_BIN) return CODEX_BIN;
-  const triple = "x86_64-unknown-linux-musl";
-  try {
-    const require = createRequire(import.meta.url);
-    const folder = dirname(require.resolve("@openai/codex-linux-x64/package.json"));
-    const path = join(folder, "vendor", triple, "bin", "codex");
-    return existsSync(path) ? path : undefined;
-  } catch {
-    return undefined;
-  }
-}
 
 /** A running exec-server of the real thing. */
 export class CodexReference {
@@ -134,17 +119,14 @@ const REFERENCE = {
   ownHost: false,
 } as const;
 
-/** The factories of the dialect; the real thing is left out where it is not at hand, and says so. */
+/** The factories of the dialect; the real thing is left out where it is not at hand. */
 export function codexFactories(supports: Abilities): BackendFactory[] {
   const ours: BackendFactory[] = [
     { name: "codex", supports: { ...supports, ...DIALECT }, create: (limits) => own(limits) },
     { name: "codex-cutting", supports: { ...supports, ...DIALECT }, create: (limits) => own(limits, 100) },
   ];
-  const binary = findCodex();
-  if (!binary) {
-    console.warn("no Codex binary: set CODEX_BIN to put the real exec-server under contract");
-    return ours;
-  }
+  const binary = findReference();
+  if (!binary) return ours;
   const create = (limits: Partial<Limits>) => reference(binary, limits);
   return [...ours, { name: "codex-reference", supports: { ...supports, ...REFERENCE }, create }];
 }

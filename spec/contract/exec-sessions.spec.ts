@@ -1,6 +1,5 @@
 // What an agent does with processes, on every backend: look at a server that stays, type a password, survive a flood, stop things.
 import { writeFileSync } from "node:fs";
-import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import type { ExecResult } from "../../lib/exec/session-types.ts";
 import { type ExecSessions, openExecSessions } from "../../lib/exec/sessions.ts";
@@ -8,6 +7,7 @@ import { sh } from "../support/programs.ts";
 import { refusal } from "../support/refusal.ts";
 import { makeScratch } from "../support/scratch.ts";
 import { isAlive } from "../support/system-facts.ts";
+import { settled } from "../support/system-wait.ts";
 import { allGone, numbersIn } from "../support/trees.ts";
 import { describeBackends, KINDS } from "./backends.ts";
 
@@ -248,9 +248,7 @@ describeBackends(
       await follower.write("\n");
       const isKnown = async () =>
         (await subject.backend.list()).some(({ processId }) => processId === started.processId);
-      const deadline = Date.now() + 15_000;
-      while ((await isKnown()) && Date.now() < deadline) await pause(50);
-      expect(await isKnown()).toBe(false);
+      expect(await settled(isKnown, (known) => !known, 15_000)).toBe(false);
       const answer = await sessions.poll(started.sessionId as number, { yieldMs: 10_000 });
       expect(answer).toMatchObject({ exitCode: 9, head: "\r\nthe end\r\n", outputDrained: true });
     });

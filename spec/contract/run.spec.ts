@@ -12,7 +12,7 @@ import { FakeClock } from "../support/fake-clock.ts";
 import { exitOf } from "../support/outcome.ts";
 import { sh } from "../support/programs.ts";
 import { refusal } from "../support/refusal.ts";
-import { makeScratch } from "../support/scratch.ts";
+import { makeScratch, uniqueName } from "../support/scratch.ts";
 import { isAlive } from "../support/system-facts.ts";
 import { allGone, endDetached, numbersIn } from "../support/trees.ts";
 import { describeBackends, KINDS } from "./backends.ts";
@@ -53,10 +53,18 @@ describeBackends(
         signal: null,
         exited: { exitCode: 3, signal: null, result: "error", reason: "exited" },
       });
-      const { stdout, stderr, aggregated, durationMs } = result;
+      const { stdout, stderr, aggregated } = result;
       expect([stdout.text, stderr.text, aggregated.text]).toEqual(["out", "err", "outerr"]);
       expect(stdout).toMatchObject({ totalBytes: 3, omittedBytes: 0, encoding: "utf-8", isLossy: false });
-      expect(durationMs).toBeGreaterThanOrEqual(0);
+    });
+
+    it("lasts from its call to the end of its process", async () => {
+      const clock = new FakeClock();
+      const go = scratch(uniqueName("go"));
+      const { run: started } = await startTelling(`echo $$; until [ -e '${go}' ]; do sleep 0.01; done`, { clock });
+      clock.advance(1_234);
+      writeFileSync(go, "");
+      expect((await started.result).durationMs).toBe(1_234);
     });
 
     it("is found at its backend by its id, and has the one it is given", async () => {

@@ -1,7 +1,7 @@
 // What comes from outside is refused before anything acts on it, and the refusal names the field.
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
-import { checkInteger, checkSize, checkSpec, checkWriteId, limits } from "../../protocol/index.ts";
+import { checkInteger, checkSize, checkSpec, checkWrite, limits } from "../../protocol/index.ts";
 import { runs } from "../support/fuzz.ts";
 
 const OK = { argv: ["true"] };
@@ -96,7 +96,7 @@ describe("a process spec", () => {
     ["labels", { ...OK, labels: "me" }],
     ["labels.owner", { ...OK, labels: { owner: 1 } }],
   ])("is refused for its %s: %j", (field, spec) => {
-    expect(checkSpec(spec)).toEqual({ field, message: expect.stringMatching(/\S/) });
+    expect(checkSpec(spec, limits)).toEqual({ field, message: expect.stringMatching(/\S/) });
   });
 
   it("is judged without an exception, whatever it is", () => {
@@ -155,9 +155,11 @@ describe("a write id", () => {
     ["nul\0", false],
     [1, false],
     [null, false],
-    [undefined, false],
+    [undefined, true],
   ])("%j is accepted: %p", (writeId, accepted) => {
-    expect(checkWriteId(writeId)).toEqual(accepted ? undefined : { field: "writeId", message: expect.any(String) });
+    expect(checkWrite({ chunk: new Uint8Array(), writeId }, limits.writeIdChars)).toEqual(
+      accepted ? undefined : { field: "writeId", message: expect.any(String) },
+    );
   });
 });
 

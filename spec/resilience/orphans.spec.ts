@@ -1,19 +1,10 @@
 // A subreaper takes in orphans: it ends their zombies, finds daemons for a tree kill, and steals nobody's exits. In programs
 // of their own, so that jest does not become a subreaper.
-import { spawnSync } from "node:child_process";
 import { describe, expect, it } from "@jest/globals";
+import { findNamespace } from "../../scripts/prerequisites.mjs";
 import { cliArgv, runProgram, runScript } from "../support/system-run.ts";
 
-/** A root of user and process ids of our own; a plain one where that is forbidden and we are root anyway. */
-const NAMESPACES = [
-  ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc"],
-  ["unshare", "--pid", "--fork", "--mount-proc"],
-];
-const namespace = NAMESPACES.find(
-  (command) => spawnSync(command[0] as string, [...command.slice(1), "true"]).status === 0,
-);
-if (!namespace)
-  console.warn("SKIPPED as PID 1: this system lets nobody make a namespace of process ids (unshare --pid)");
+const namespace = findNamespace();
 
 describe("a subreaper", () => {
   it("leaves no zombie of 1,000 double forks, neither while their origin runs nor after", async () => {
@@ -48,8 +39,7 @@ describe("supervising beside child_process", () => {
 });
 
 (namespace ? describe : describe.skip)("execwire run as PID 1", () => {
-  const asInit = (script: string) =>
-    runProgram([...(namespace as string[]), ...cliArgv("run", "--", "sh", "-c", script)]);
+  const asInit = (script: string) => runProgram([...(namespace ?? []), ...cliArgv("run", "--", "sh", "-c", script)]);
 
   it("passes the exit code on, and a death by signal", async () => {
     const ends = await Promise.all([asInit("exit 7"), asInit("kill -USR1 $$")]);

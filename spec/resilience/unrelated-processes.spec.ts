@@ -1,9 +1,9 @@
 // Whatever ends a command: a process that only has its streams lives on, older than it or younger, and what it has started itself
 // ends. Each way to end is tried with all of them at once.
-import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { connect, createSupervisor, type Process, type RemoteBackend, type Supervisor } from "../../lib/index.ts";
+import { lacking } from "../../scripts/prerequisites.mjs";
 import { end, printed } from "../support/outcome.ts";
 import { bash } from "../support/programs.ts";
 import { makeScratch, uniqueName } from "../support/scratch.ts";
@@ -11,9 +11,6 @@ import { isAlive } from "../support/system-facts.ts";
 import { type HostedServer, makeSurroundings } from "../support/system-server.ts";
 import { allGone, endDetached, numbersIn } from "../support/trees.ts";
 import { curiousShell, master, tmux, type Unrelated } from "../support/unrelated.ts";
-
-const missing = ["tmux", "python3"].filter((program) => spawnSync("which", [program]).status !== 0);
-if (missing.length > 0) console.warn(`SKIPPED what unrelated processes live through: no ${missing.join(", ")} here`);
 
 const scratch = makeScratch();
 const user = makeSurroundings();
@@ -43,20 +40,17 @@ interface Scene {
 /** Starts commands and all those that get hold of their streams. */
 async function setScene(backend: Supervisor | RemoteBackend, timeoutMs?: number): Promise<Scene> {
   const spec = { env, ...(timeoutMs !== undefined && { timeoutMs }) };
-  const all: Unrelated[] = [
-    await master(scratch(uniqueName("s")), "older"),
-    await master(scratch(uniqueName("s")), "younger"),
-    tmux(scratch(uniqueName("t")), "older"),
-    tmux(scratch(uniqueName("t")), "younger"),
-  ];
-  ended.push(...all.map((each) => () => each.end()));
-  const processes = await Promise.all(
-    all.map(async ({ client, tty }) => {
-      const process = await backend.start({ ...spec, argv: client, tty });
-      await printed(process, "ready");
-      return process;
-    }),
-  );
+  const pair = (): Unrelated[] => [master(scratch(uniqueName("s"))), tmux(scratch(uniqueName("t")))];
+  const [older, younger] = [pair(), pair()];
+  const all = [...older, ...younger];
+  const begin = async (each: Unrelated) => {
+    await each.begin();
+    ended.push(() => each.end());
+  };
+  await Promise.all(older.map(begin));
+  const processes = await Promise.all(all.map(({ client, tty }) => backend.start({ ...spec, argv: client, tty })));
+  await Promise.all(younger.map(begin));
+  for (const process of processes) await printed(process, "ready");
   const origin = await backend.start({ ...spec, argv: bash(OURS), pipeStdin: true });
   await origin.write("\n");
   const ours = numbersIn(await printed(origin, /(\d+\s+){4}/));
@@ -93,46 +87,49 @@ async function checkEnd({ unrelated, ours }: Scene): Promise<void> {
 const terminateAll = ({ processes }: Scene, graceMs: number) =>
   Promise.all(processes.map((process) => process.terminate({ scope: "tree", graceMs })));
 
-(missing.length > 0 ? describe.skip : describe)("processes that have only got the streams of a command live on", () => {
-  it.each([0, 500])("when its tree is terminated, with a grace of %i ms", async (graceMs) => {
-    const scene = await setScene(supervise());
-    await terminateAll(scene, graceMs);
-    await checkEnd(scene);
-    // And do not keep it from being closed.
-    await Promise.all(scene.processes.map(end));
-    expect(scene.unrelated.filter((pid) => !isAlive(pid))).toEqual([]);
-  });
+(lacking("tmux", "python3").length > 0 ? describe.skip : describe)(
+  "processes that have only got the streams of a command live on",
+  () => {
+    it.each([0, 500])("when its tree is terminated, with a grace of %i ms", async (graceMs) => {
+      const scene = await setScene(supervise());
+      await terminateAll(scene, graceMs);
+      await checkEnd(scene);
+      // And do not keep it from being closed.
+      await Promise.all(scene.processes.map(end));
+      expect(scene.unrelated.filter((pid) => !isAlive(pid))).toEqual([]);
+    });
 
-  it("when its tree is signalled", async () => {
-    const scene = await setScene(supervise());
-    await Promise.all(scene.processes.map((process) => process.signal("SIGKILL", { scope: "tree" })));
-    await checkEnd(scene);
-  });
+    it("when its tree is signalled", async () => {
+      const scene = await setScene(supervise());
+      await Promise.all(scene.processes.map((process) => process.signal("SIGKILL", { scope: "tree" })));
+      await checkEnd(scene);
+    });
 
-  it("when its time is out", async () => {
-    const scene = await setScene(supervise(), 3_000);
-    await checkEnd(scene);
-  });
+    it("when its time is out", async () => {
+      const scene = await setScene(supervise(), 3_000);
+      await checkEnd(scene);
+    });
 
-  it("when the supervisor is closed", async () => {
-    const supervisor = supervise();
-    const scene = await setScene(supervisor);
-    await supervisor.close({ graceMs: 500 });
-    await checkEnd(scene);
-  });
+    it("when the supervisor is closed", async () => {
+      const supervisor = supervise();
+      const scene = await setScene(supervisor);
+      await supervisor.close({ graceMs: 500 });
+      await checkEnd(scene);
+    });
 
-  it("when the session of its client ends", async () => {
-    const { client } = await serve();
-    const scene = await setScene(client);
-    await client.close({ graceMs: 500 });
-    await checkEnd(scene);
-  });
+    it("when the session of its client ends", async () => {
+      const { client } = await serve();
+      const scene = await setScene(client);
+      await client.close({ graceMs: 500 });
+      await checkEnd(scene);
+    });
 
-  it.each(["SIGTERM", "SIGKILL"] as const)("when the server gets %s", async (signal) => {
-    const { server, client } = await serve();
-    const scene = await setScene(client);
-    server.child.kill(signal);
-    await server.ended;
-    await checkEnd(scene);
-  });
-});
+    it.each(["SIGTERM", "SIGKILL"] as const)("when the server gets %s", async (signal) => {
+      const { server, client } = await serve();
+      const scene = await setScene(client);
+      server.child.kill(signal);
+      await server.ended;
+      await checkEnd(scene);
+    });
+  },
+);

@@ -1,10 +1,7 @@
-// A real browser for specs: Debian's chromium without a window. Where it is not installed its specs are skipped, and say so.
-import { existsSync } from "node:fs";
+// A real browser for specs: Debian's chromium without a window. Where it is not installed its specs are skipped.
 import { afterAll, beforeAll, it } from "@jest/globals";
 import { type Browser, chromium, type Page } from "playwright-core";
-
-/** Where Debian's package `chromium` puts it. */
-const CHROMIUM = "/usr/bin/chromium";
+import { chromiumPath } from "../../scripts/prerequisites.mjs";
 
 /** Nothing but what a page needs: no sandbox (the specs may run as root), and no call home. */
 const ARGS = [
@@ -34,20 +31,16 @@ export interface InChromium {
 export function useChromium(): InChromium {
   const problems: string[] = [];
   let browser: Browser | undefined;
-  const isInstalled = existsSync(CHROMIUM);
-  if (!isInstalled) {
-    console.warn(`SKIPPED: the specs of the client in a browser, since ${CHROMIUM} is not installed`);
-  }
   beforeAll(async () => {
     // Playwright makes a profile directory for each launch and removes it at the end.
-    if (isInstalled) browser = await chromium.launch({ executablePath: CHROMIUM, headless: true, args: ARGS });
+    if (chromiumPath) browser = await chromium.launch({ executablePath: chromiumPath, headless: true, args: ARGS });
   }, 60_000);
   afterAll(() => browser?.close());
   return {
     problems,
-    itInChromium: isInstalled
+    itInChromium: chromiumPath
       ? (name, body) => it(name, body)
-      : (name, body) => it.skip(`${name} (${CHROMIUM} is not installed)`, body),
+      : (name, body) => it.skip(`${name} (chromium is not installed)`, body),
     async open(url) {
       if (!browser) throw new Error("the browser runs only while the specs of its file run");
       const page = await browser.newPage();

@@ -1,7 +1,15 @@
 // A child that does what a spec tells it, and a spawner of such children: the order of events is the spec's, not the
 // operating system's. Whatever is done to the child is recorded.
 import { Observable, type Subscriber } from "rxjs";
-import type { Child, ChildEvent, ChildStdin, Facts, Launch, Leftover, Spawner } from "../../lib/spawn/child.ts";
+import type {
+  Child,
+  ChildEvent,
+  ChildStdin,
+  Launch,
+  Leftover,
+  ProcessInspector,
+  Spawner,
+} from "../../lib/spawn/child.ts";
 import type { KillScope, SignalName, StreamName, TerminalSize } from "../../protocol/index.ts";
 
 /** A stdin whose writes are taken when the spec says so. */
@@ -36,8 +44,8 @@ export class FakeChild implements Child {
   readonly streams: readonly StreamName[];
   readonly stdin: FakeStdin | undefined;
   readonly events$: Observable<ChildEvent>;
-  /** A spec that asks for facts sets them. */
-  facts: Facts | undefined;
+  /** A spec that inspects the process sets it. */
+  inspector: ProcessInspector | undefined;
   /** Every call, such as `SIGTERM group`, `pause`, `release`. */
   readonly calls: string[] = [];
   /** Answer to "is anybody of the scope left?". */

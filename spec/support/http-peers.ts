@@ -1,11 +1,11 @@
 // What the specs of http/request need: servers on loopback, and a connection that keeps what it was told.
+import { EventEmitter, on } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo, createServer as createRawServer, type Socket } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, expect } from "@jest/globals";
 import { toCodexError } from "../../lib/codex/codex-error.ts";
 import { httpMethods } from "../../lib/codex/server/http-methods.ts";
-import { Announcement, type MethodScope, type Methods, RawResult } from "../../lib/codex/server/method.ts";
+import { type MethodScope, type Methods, RawResult, ReplyThen } from "../../lib/codex/server/method.ts";
 
 /** The result of http/request. */
 export interface Answer {
@@ -29,12 +29,14 @@ export class FakeConnection {
   readonly over = new AbortController();
   drained = (): Promise<void> => Promise.resolve();
   readonly #methods: Methods;
+  readonly #wakes = new Set<() => void>();
 
   constructor(...limits: [maxBufferedBodyBytes?: number]) {
     const scope: MethodScope = {
       notify: (name, params) => {
         expect(name).toBe("http/request/bodyDelta");
         this.deltas.push(params as Delta);
+        for (const wake of this.#wakes) wake();
       },
       drained: () => this.drained(),
       signal: this.over.signal,
@@ -45,8 +47,8 @@ export class FakeConnection {
   /** The answer to a request; a stream begins behind it. */
   async call(params: unknown): Promise<Answer> {
     const made = await this.callOnly(params);
-    if (made instanceof Announcement) setImmediate(made.begin);
-    const result = made instanceof Announcement ? made.result : made;
+    if (made instanceof ReplyThen) setImmediate(made.begin);
+    const result = made instanceof ReplyThen ? made.result : made;
     return (result instanceof RawResult ? JSON.parse(Buffer.concat(result.parts).toString()) : result) as Answer;
   }
 
@@ -68,8 +70,21 @@ export class FakeConnection {
   /** The deltas of a request, once the last is there. */
   async body(requestId: string): Promise<Delta[]> {
     const mine = () => this.deltas.filter((delta) => delta.requestId === requestId);
-    while (!mine().some(({ done }) => done)) await sleep(2);
+    await this.until(() => mine().some(({ done }) => done));
     return mine();
+  }
+
+  /** Resolves when the deltas so far pass a test. */
+  until(test: (deltas: readonly Delta[]) => boolean): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = () => {
+        if (!test(this.deltas)) return;
+        this.#wakes.delete(wake);
+        resolve();
+      };
+      this.#wakes.add(wake);
+      wake();
+    });
   }
 }
 
@@ -79,6 +94,8 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => vo
 /** Two servers for a spec file, which echo what no handler answers; each test begins with no handlers. */
 export class HttpServers {
   readonly handlers = new Map<string, Handler>();
+  /** A request, by its path, and the close of its response. */
+  readonly #seen = new EventEmitter();
   /** Where the first listens, without a slash at its end. */
   base = "";
   /** Where the second listens: another origin. */
@@ -92,6 +109,8 @@ export class HttpServers {
       const server = createServer((request, response) => {
         const { pathname } = new URL(request.url!, "http://x");
         (servers.handlers.get(pathname) ?? echo)(request, response);
+        servers.#seen.emit("request", pathname);
+        response.once("close", () => servers.#seen.emit("close", pathname));
       });
       running.push(server);
       await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -109,6 +128,23 @@ export class HttpServers {
       }
     });
     return servers;
+  }
+
+  /** Resolves when from now on a server has had, or a response has been closed for, so many requests of a path. */
+  async seen(event: "request" | "close", path: string, count = 1): Promise<void> {
+    let left = count;
+    for await (const [seen] of on(this.#seen, event)) {
+      if (seen === path) left -= 1;
+      if (left === 0) return;
+    }
+  }
+
+  /**
+   * Makes a request on a connection of its own, which takes several turns of the event loop: what other connections had on
+   * their way before, on this machine and in this program, has arrived after it.
+   */
+  async settle(): Promise<void> {
+    expect(await new FakeConnection().call(this.get("/settle"))).toMatchObject({ status: 200 });
   }
 
   /** Params for a path of the first. */

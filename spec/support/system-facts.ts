@@ -1,5 +1,6 @@
 // Facts about processes, read from /proc by the specs themselves: what lib reads there is what they are to check.
 import { readdirSync, readFileSync } from "node:fs";
+import { constants } from "node:os";
 
 /** Number of descriptors this program holds. */
 export function openDescriptors(): number {
@@ -13,16 +14,18 @@ export function threads(): number {
 
 /** State letter of a process (`Z` is a zombie); undefined when there is none of that pid. */
 export function stateOf(pid: number): string | undefined {
-  try {
-    return /^State:\s+(\S)/m.exec(readFileSync(`/proc/${pid}/status`, "latin1"))?.[1];
-  } catch {
-    return undefined;
-  }
+  return statusOf(pid, "State");
 }
 
 /** Whether a process runs; a zombie does not. */
 export function isAlive(pid: number): boolean {
   return ![undefined, "Z", "X"].includes(stateOf(pid));
+}
+
+/** Whether a signal waits to be delivered to a process; two of one number that wait are one. */
+export function isPending(pid: number, signal: NodeJS.Signals): boolean {
+  const mask = statusOf(pid, "ShdPnd") ?? "0";
+  return ((BigInt(`0x${mask}`) >> BigInt(constants.signals[signal] - 1)) & 1n) === 1n;
 }
 
 /** Pids of the children of a process, zombies included. */
@@ -39,8 +42,14 @@ export function zombies(): number[] {
 }
 
 function parentOf(pid: number): number | undefined {
+  const parent = statusOf(pid, "PPid");
+  return parent === undefined ? undefined : Number(parent);
+}
+
+/** The first word of a field of a process's status; undefined when there is none of that pid. */
+function statusOf(pid: number, field: string): string | undefined {
   try {
-    return Number(/^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "latin1"))?.[1]);
+    return new RegExp(`^${field}:\\s+(\\S+)`, "m").exec(readFileSync(`/proc/${pid}/status`, "latin1"))?.[1];
   } catch {
     return undefined;
   }

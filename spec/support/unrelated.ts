@@ -8,6 +8,8 @@ import { endDetached, findProcesses } from "./trees.ts";
 
 /** A process with a life of its own, and what a supervised command does to hand it its streams. */
 export interface Unrelated {
+  /** Starts it: before the command, or after. */
+  begin(): Promise<void>;
   /** argv of a command that prints `ready` once the other one has its streams. */
   readonly client: readonly string[];
   readonly tty: boolean;
@@ -34,16 +36,14 @@ time.sleep(1000)
 /** Waits for the socket of a master, and passes it all three standard streams. */
 const CLIENT = `
 import os, socket, sys, time
-while not os.path.exists(sys.argv[1]): time.sleep(0.02)
-time.sleep(0.05)
 client = socket.socket(socket.AF_UNIX)
-client.connect(sys.argv[1])
+while client.connect_ex(sys.argv[1]): time.sleep(0.02)
 socket.send_fds(client, [b"take"], [0, 1, 2])
 time.sleep(1000)
 `;
 
-/** A process that is passed the descriptors of the command. `age`: it starts before the command, or after. */
-export async function master(socket: string, age: "older" | "younger"): Promise<Unrelated> {
+/** A process that is passed the descriptors of the command. */
+export function master(socket: string): Unrelated {
   let child: ChildProcess | undefined;
   const pids: number[] = [];
   const begin = async () => {
@@ -52,9 +52,8 @@ export async function master(socket: string, age: "older" | "younger"): Promise<
     lines.on("line", (line) => pids.push(Number(line)));
     await once(lines, "line");
   };
-  if (age === "older") await begin();
-  else setTimeout(begin, 300);
   return {
+    begin,
     client: ["/usr/bin/env", "python3", "-c", CLIENT, socket],
     tty: false,
     pids: () => pids,
@@ -63,13 +62,12 @@ export async function master(socket: string, age: "older" | "younger"): Promise<
 }
 
 /** A tmux server with a program in it; the command is a client of it. It prints the name of its session, `ready`. */
-export function tmux(socket: string, age: "older" | "younger"): Unrelated {
+export function tmux(socket: string): Unrelated {
   const call = (...args: string[]) => execFileSync("tmux", ["-S", socket, "-f", "/dev/null", ...args]).toString();
-  const begin = () => call("new-session", "-d", "-s", "ready", "sleep 1000");
-  if (age === "older") begin();
-  else setTimeout(begin, 300);
+  const begin = async () => void call("new-session", "-d", "-s", "ready", "sleep 1000");
   const attach = `until tmux -S "$0" has-session 2>/dev/null; do sleep 0.05; done; exec tmux -S "$0" attach`;
   return {
+    begin,
     client: ["/usr/bin/env", "TERM=xterm", "/bin/sh", "-c", attach, socket],
     tty: true,
     pids: () => [

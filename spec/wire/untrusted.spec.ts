@@ -1,6 +1,4 @@
 // Peers without a token, and viewers: whatever they send, they hold little here, lock no client out, and end nothing.
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { firstValueFrom } from "rxjs";
 import { connectCodex } from "../../lib/codex/client/connect-codex.ts";
@@ -8,6 +6,7 @@ import { codexDialect } from "../../lib/codex/server/codex-dialect.ts";
 import { serve } from "../../lib/server/server.ts";
 import { openWebSocket } from "../../lib/transport/websocket-client.ts";
 import { encode, type Limits, limits, PROTOCOL_VERSION, SUBPROTOCOL } from "../../protocol/index.ts";
+import { bufferBytes } from "../support/memory.ts";
 import { end, printed } from "../support/outcome.ts";
 import { frameHead, OPCODE, RawPeer } from "../support/raw-peer.ts";
 import { settled } from "../support/system-wait.ts";
@@ -52,13 +51,6 @@ async function viewer(): Promise<WirePeer> {
   return peer;
 }
 
-/** Bytes in buffers that something still refers to. */
-function heldBytes(): number {
-  setFlagsFromString("--expose-gc");
-  runInNewContext("gc")();
-  return process.memoryUsage().arrayBuffers;
-}
-
 /** The owner comes in and works. */
 async function ownerWorks(): Promise<void> {
   const owner = await host.connectDirectly();
@@ -97,7 +89,7 @@ describe("a peer that has not said hello", () => {
   it("is read no further once it was sent away, so that it can hold nothing then either", async () => {
     await open();
     const piece = Buffer.alloc(1_000_000);
-    const before = heldBytes();
+    const before = bufferBytes();
     const peers = await Promise.all(Array.from({ length: 8 }, () => upgrade()));
     const sent = peers.map(async ({ socket }) => {
       socket.write(Buffer.concat([frameHead(1), Buffer.from([0xc1]), frameHead(16_000_000)]));
@@ -105,7 +97,7 @@ describe("a peer that has not said hello", () => {
     });
     await Promise.all(sent);
     // They are still open: their ends of the connections are not closed.
-    expect(heldBytes() - before).toBeLessThan(10_000_000);
+    expect(bufferBytes() - before).toBeLessThan(10_000_000);
     for (const { over } of peers) expect(await over).toBe(4400);
     await ownerWorks();
   });

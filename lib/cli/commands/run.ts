@@ -2,7 +2,7 @@
 // signals sent to us reach the command's whole process group.
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";
-import type { ProcessSpec } from "../../../protocol/index.ts";
+import { type ProcessSpec, present } from "../../../protocol/index.ts";
 import type { Link } from "../../client/link.ts";
 import type { Backend } from "../../process/backend.ts";
 import type { SpawnerName } from "../../spawn/load-spawner.ts";
@@ -110,14 +110,14 @@ async function openLocal({ spawner, grace }: RunOptions): Promise<Target> {
     import("../../local/supervisor.ts"),
     import("../../spawn/proc.ts"),
   ]);
-  const backend = createSupervisor({
+  const options = present({
     subreaper: true,
-    onSupervisorDeath: hasProc() ? "kill" : "keep",
+    onSupervisorDeath: hasProc() ? ("kill" as const) : ("keep" as const),
     limits: milliseconds("graceMs", grace),
-    onError: (error) => say(error instanceof Error ? (error.stack ?? error.message) : String(error)),
-    ...(spawner && { spawner }),
+    onError: (error: unknown) => say(error instanceof Error ? (error.stack ?? error.message) : String(error)),
+    spawner,
   });
-  return { backend, isLocal: true };
+  return { backend: createSupervisor(options), isLocal: true };
 }
 
 async function openRemote(options: RunOptions): Promise<Target> {
@@ -133,19 +133,19 @@ function specOf(
 ): ProcessSpec {
   const { TERM } = process.env;
   const cwd = isLocal ? resolve(options.cwd ?? ".") : options.cwd;
-  return {
+  return present({
     argv,
-    ...(options.id !== undefined && { processId: options.id }),
-    ...(cwd !== undefined && { cwd }),
+    processId: options.id,
+    cwd,
     // Our environment stays here, except TERM: it describes our own terminal.
-    env: { ...(isRemote && options.tty && TERM && { TERM }), ...options.env },
-    envPolicy: isRemote ? { inherit: "core" } : { inherit: "all", ignoreDefaultExcludes: true },
+    env: present({ TERM: isRemote && options.tty ? TERM : undefined, ...options.env }),
+    envPolicy: isRemote ? { inherit: "core" as const } : { inherit: "all" as const, ignoreDefaultExcludes: true },
     pipeStdin: isInteractive,
-    ...(options.tty && { tty: terminalSize(process.stdout) }),
-    ...(options.timeout && milliseconds("timeoutMs", options.timeout)),
-    ...(options.detach && { onDetach: "keep" }),
+    tty: options.tty ? terminalSize(process.stdout) : undefined,
+    ...milliseconds("timeoutMs", options.timeout || undefined),
+    onDetach: options.detach ? ("keep" as const) : undefined,
     labels: options.label,
-  };
+  });
 }
 
 const HELP = `

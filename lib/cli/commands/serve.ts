@@ -1,6 +1,6 @@
 // `execwire serve`: runs processes for other terminals and programs. They end with the server.
 import { type Command, Option } from "commander";
-import { limits as defaults, type Limits } from "../../../protocol/index.ts";
+import { limits as defaults, type Limits, present } from "../../../protocol/index.ts";
 import { codexDialect } from "../../codex/server/codex-dialect.ts";
 import { createSupervisor } from "../../local/supervisor.ts";
 import { type ListenAddress, serve } from "../../server/server.ts";
@@ -70,13 +70,7 @@ async function host(options: ServeCommandOptions): Promise<void> {
   if (options.exitOnStdinClose || isSet(process.env.CODEX_EXEC_SERVER_EXIT_ON_STDIN_CLOSE)) shutdown.watchStdin();
   const onError = (error: unknown) => say(error instanceof Error ? (error.stack ?? error.message) : String(error));
   const onSupervisorDeath = hasProc() ? options.onDeath : "keep";
-  const supervisor = createSupervisor({
-    subreaper: true,
-    onSupervisorDeath,
-    limits,
-    onError,
-    ...(spawner && { spawner }),
-  });
+  const supervisor = createSupervisor(present({ subreaper: true, onSupervisorDeath, limits, onError, spawner }));
   const cleanups: (() => unknown)[] = [() => shutdown.release(), () => supervisor.close()];
   try {
     const { listen } = options;

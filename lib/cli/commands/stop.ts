@@ -1,7 +1,7 @@
 // `execwire stop`: terminates a process of a server and waits for its exit.
 import type { Command } from "commander";
 import { lastValueFrom } from "rxjs";
-import type { KillScope } from "../../../protocol/index.ts";
+import { type KillScope, present } from "../../../protocol/index.ts";
 import { withServer } from "../open-server.ts";
 import { addScopeOption, addServerOptions, milliseconds, parseSeconds, type ServerOptions } from "../options.ts";
 import { note } from "../report.ts";
@@ -21,7 +21,7 @@ export function define(command: Command): void {
       .action((id: string, { grace, scope, ...options }: StopOptions) =>
         withServer(options, async (backend) => {
           const child = await backend.attach(id);
-          const { running } = await child.terminate({ ...milliseconds("graceMs", grace), ...(scope && { scope }) });
+          const { running } = await child.terminate(present({ ...milliseconds("graceMs", grace), scope }));
           if (running) await lastValueFrom(child.exit$);
           else note(`process ${id} had already ended`);
         }),

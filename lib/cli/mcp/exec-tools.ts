@@ -1,7 +1,7 @@
 // Exec sessions as tools of the Model Context Protocol. Each result has data (structuredContent) and the same as text.
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
-import type { EnvPolicy, SignalName } from "../../../protocol/index.ts";
+import { type EnvPolicy, present, type SignalName } from "../../../protocol/index.ts";
 import { ExecwireError, invalidParams } from "../../errors.ts";
 import type { ExecResult } from "../../exec/session-types.ts";
 import type { ExecSessions } from "../../exec/sessions.ts";
@@ -28,16 +28,18 @@ export function registerExecTools(server: McpServer, sessions: ExecSessions, def
     },
     ({ command, argv, shell, cwd = defaults.cwd, env, tty, stdin, timeoutMs, ...waitArgs }, { signal }) =>
       answer(() =>
-        sessions.start({
-          argv: argvOf(command, argv, shell),
-          ...(cwd !== undefined && { cwd }),
-          env: { ...defaults.env, ...env },
-          envPolicy: defaults.envPolicy,
-          ...(tty && { tty }),
-          ...(stdin && { pipeStdin: true }),
-          ...(timeoutMs !== undefined && { timeoutMs }),
-          ...yieldOptions(waitArgs, signal),
-        }),
+        sessions.start(
+          present({
+            argv: argvOf(command, argv, shell),
+            cwd,
+            env: { ...defaults.env, ...env },
+            envPolicy: defaults.envPolicy,
+            tty,
+            pipeStdin: stdin,
+            timeoutMs,
+            ...yieldOptions(waitArgs, signal),
+          }),
+        ),
       ),
   );
   server.registerTool(
@@ -49,7 +51,7 @@ export function registerExecTools(server: McpServer, sessions: ExecSessions, def
       outputSchema: resultOutput,
     },
     ({ sessionId, chars, eof, ...waitArgs }, { signal }) =>
-      answer(() => sessions.write(sessionId, { chars, ...(eof && { eof }), ...yieldOptions(waitArgs, signal) })),
+      answer(() => sessions.write(sessionId, present({ chars, eof, ...yieldOptions(waitArgs, signal) }))),
   );
   server.registerTool(
     "exec_poll",
@@ -90,12 +92,7 @@ export function registerExecTools(server: McpServer, sessions: ExecSessions, def
     "exec_stop",
     { title: "Stop a session", description: DESCRIPTIONS.stop, inputSchema: stopInput, outputSchema: resultOutput },
     ({ sessionId, graceMs, maxTokens }) =>
-      answer(() =>
-        sessions.stop(sessionId, {
-          ...(graceMs !== undefined && { graceMs }),
-          ...(maxTokens !== undefined && { budget: { tokens: maxTokens } }),
-        }),
-      ),
+      answer(() => sessions.stop(sessionId, present({ graceMs, budget: budgetOf(maxTokens) }))),
   );
 }
 
@@ -118,12 +115,11 @@ interface WaitArgs {
 }
 
 function yieldOptions({ yieldMs, quietMs, maxTokens }: WaitArgs, signal: AbortSignal) {
-  return {
-    ...(yieldMs !== undefined && { yieldMs }),
-    ...(quietMs !== undefined && { quietMs }),
-    ...(maxTokens !== undefined && { budget: { tokens: maxTokens } }),
-    signal,
-  };
+  return present({ yieldMs, quietMs, budget: budgetOf(maxTokens), signal });
+}
+
+function budgetOf(tokens: number | undefined) {
+  return tokens === undefined ? undefined : { tokens };
 }
 
 function argvOf(command: string | undefined, argv: readonly string[] | undefined, shell = "sh"): readonly string[] {

@@ -1,15 +1,14 @@
-// How long closed processes stay readable: a time, a count and a number of bytes, whichever is first over. The server forgets
-// them after its own time; this is what a client holds in memory.
+// Keeps closed processes readable within a time, a count and a number of bytes; the limit that is exceeded first applies. The
+// server drops them after its own time; these limits bound the memory of a client.
 import type { Cancel, Clock } from "../../clock.ts";
 import { infoCost } from "../../process/process-info.ts";
 import type { KnownProcess } from "./known-process.ts";
 
-/** Bounds of what is kept. */
+/** Limits on the processes that are kept. */
 export interface ClosedLimits {
   readonly closedRetentionMs: number;
   readonly closedProcesses: number;
   readonly closedBytes: number;
-  readonly retainedBytes: number;
 }
 
 /** The closed processes of a client, oldest first. */
@@ -24,10 +23,10 @@ export class ClosedProcesses {
     this.#clock = clock;
   }
 
-  /** Begins the time of a process that was closed just now. */
+  /** Starts the retention time of a process that was just closed. */
   keep(process: KnownProcess): void {
-    const { closedRetentionMs, closedProcesses, closedBytes, retainedBytes } = this.#limits;
-    const bytes = Math.min(process.log.totalBytes, retainedBytes) + infoCost(process.info);
+    const { closedRetentionMs, closedProcesses, closedBytes } = this.#limits;
+    const bytes = process.log.retainedBytes + infoCost(process.info);
     const cancel = this.#clock.after(closedRetentionMs, () => this.#drop(process), { background: true });
     this.#kept.set(process, { bytes, cancel });
     this.#bytes += bytes;
@@ -37,7 +36,7 @@ export class ClosedProcesses {
     }
   }
 
-  /** Removes everything now. */
+  /** Removes all of them now. */
   clear(): void {
     for (const process of this.#kept.keys()) this.#drop(process);
   }

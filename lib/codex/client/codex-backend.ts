@@ -1,7 +1,9 @@
 // A Codex exec-server as a backend. The dialect has no list, no attach and no labels: the processes of this backend are those
 // that this client has started.
 import {
-  checkSpec,
+  checkGrace,
+  checkStart,
+  checkText,
   type DeliveryMode,
   type Limits,
   type ProcessInfo,
@@ -10,11 +12,12 @@ import {
 import { newUuid } from "../../client/uuid.ts";
 import { type Clock, guardedClock, systemClock } from "../../clock.ts";
 import { ExecwireError, refuse } from "../../errors.ts";
-import { startDigest } from "../../local/start-digest.ts";
+import { startDigest } from "../../host/start-digest.ts";
 import { type GuardedObservable, type ReportError, reportToConsole } from "../../log/guarded-observable.ts";
-import type { Backend, StartOptions } from "../../process/backend.ts";
-import type { Process } from "../../process/process.ts";
+import type { Backend, CloseOptions, StartOptions } from "../../process/backend.ts";
+import { Process } from "../../process/process.ts";
 import { checkDescribable, describeArgv } from "../../process/process-info.ts";
+import { signalNumber } from "../../process/signal-number.ts";
 import type { TextTransport } from "../../transport/websocket-client.ts";
 import { CodexError } from "../codex-error.ts";
 import { type Envelope, NO_ID } from "../envelope.ts";
@@ -23,7 +26,6 @@ import { Brake } from "./brake.ts";
 import { CodexCalls } from "./calls.ts";
 import { CodexLink } from "./codex-link.ts";
 import { CodexPort, unknownProcess } from "./codex-port.ts";
-import { CodexProcess } from "./codex-process.ts";
 import { KnownProcess } from "./known-process.ts";
 import { ProcessTable } from "./process-table.ts";
 import { errorOf, fromStartError } from "./refusals.ts";
@@ -46,7 +48,7 @@ export class CodexBackend implements Backend {
   readonly #onError: ReportError;
   readonly #clock: Clock;
   readonly #calls: CodexCalls;
-  readonly #brake: Brake<KnownProcess>;
+  readonly #brake: Brake;
   readonly #processes: ProcessTable;
   readonly #ports = new WeakMap<KnownProcess, CodexPort>();
   #closing: Promise<void> | undefined;
@@ -57,14 +59,11 @@ export class CodexBackend implements Backend {
     this.#limits = options.limits;
     this.#onError = options.onError ?? reportToConsole;
     this.#clock = guardedClock(options.clock ?? systemClock, this.#onError);
-    const { windowBytes, pauseLeaseMs } = options.limits;
     const clock = this.#clock;
     this.#brake = new Brake({
-      windowBytes,
-      leaseMs: pauseLeaseMs,
+      leaseMs: options.limits.pauseLeaseMs,
       clock,
       setPaused: (paused) => this.link.setPaused(paused),
-      onLapse: (process) => process.log.replica.lapse(),
     });
     this.#calls = new CodexCalls({
       send: (method, params, id) => this.link.send(method, params, id),
@@ -96,7 +95,7 @@ export class CodexBackend implements Backend {
   }
 
   async start(spec: ProcessSpec, { incarnation = newUuid() }: StartOptions = {}): Promise<Process> {
-    refuse(checkSpec(spec));
+    refuse(checkStart(spec, incarnation, this.#limits));
     checkDescribable(spec, this.#limits);
     const processId = spec.processId ?? incarnation;
     const digest = startDigest(spec);
@@ -113,6 +112,7 @@ export class CodexBackend implements Backend {
   }
 
   async attach(processId: string): Promise<Process> {
+    refuse(checkText("processId", processId));
     if (this.#failure) throw this.#failure;
     const process = this.#processes.find(processId);
     if (!process) throw unknownProcess(processId);
@@ -125,7 +125,8 @@ export class CodexBackend implements Backend {
   }
 
   /** Kills every process with its group, waits for their ends and leaves. A grace has no meaning in this dialect. */
-  close(): Promise<void> {
+  async close(options: CloseOptions = {}): Promise<void> {
+    refuse(checkGrace({ graceMs: options.graceMs }));
     this.#closing ??= this.#close();
     return this.#closing;
   }
@@ -155,10 +156,11 @@ export class CodexBackend implements Backend {
       clock: this.#clock,
       retainedBytes: this.#limits.retainedBytes,
       retainedEvents: this.#limits.retainedEvents,
+      windowBytes: this.#limits.windowBytes,
       isPaused: () => this.link.isPaused,
-      onChange: (changed) => this.#onChange(changed),
-      onUnread: (slow, bytes) => this.#brake.report(slow, bytes),
-      onTerminate: (ended) => this.#brake.release(ended),
+      onChange: (changed) => this.#processes.changed(changed),
+      onPressure: ({ log }, full) => this.#brake.press(log.holds, full),
+      onTerminate: ({ log }) => this.#brake.release(log.holds),
     });
     this.#processes.add(process);
     const program = spec.argv[0] as string;
@@ -189,19 +191,14 @@ export class CodexBackend implements Backend {
       this.#ports.set(process, port);
     }
     const info = () => process.info;
-    return new CodexProcess({ info, log: process.log.replica, port, delivery, onSubscriberError: this.#onError });
-  }
-
-  #onChange(process: KnownProcess): void {
-    // Nothing more comes, so there is nothing to hold back.
-    if (process.state === "closed") this.#brake.release(process);
-    this.#processes.changed(process);
+    const bounds = { limits: this.#limits, isSignal: (name: string) => signalNumber(name) !== undefined };
+    return new Process({ info, log: process.log, port, bounds, delivery, onSubscriberError: this.#onError });
   }
 
   #receive(message: Envelope): void {
     if (message.kind === "notification") {
       const told = processEvent(message.method, message.params);
-      if (told) this.#processes.find(told.processId)?.log.push(told.event);
+      if (told) this.#processes.find(told.processId)?.follower.push(told.event);
     } else if (message.kind === "error" && message.id === NO_ID) {
       const text = `the server could not read a message: ${errorOf(message.error).message}`;
       this.link.fail(new ExecwireError("PROTOCOL_VIOLATION", text));
@@ -214,7 +211,7 @@ export class CodexBackend implements Backend {
     this.#brake.update();
     // What was missed goes first: a write that is sent again may block what follows it.
     this.#calls.resume(() => {
-      for (const process of this.#processes) process.log.resume();
+      for (const process of this.#processes) process.follower.resume();
     });
   }
 

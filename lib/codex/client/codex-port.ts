@@ -1,20 +1,12 @@
 // The port of a process at a Codex exec-server. What the dialect has no word for is refused by name; what can be answered
 // here is not asked there, for the server handles one request of a connection after another.
-import {
-  checkInteger,
-  checkSize,
-  checkWriteId,
-  limits,
-  type ReadResult,
-  type SignalName,
-  type TerminalSize,
-  type WriteStatus,
-} from "../../../protocol/index.ts";
+import type { ReadResult, SignalName, TerminalSize, WriteStatus } from "../../../protocol/index.ts";
 import { newUuid } from "../../client/uuid.ts";
 import type { Clock } from "../../clock.ts";
-import { ExecwireError, refuse } from "../../errors.ts";
-import { WriteLedger } from "../../local/write-ledger.ts";
+import { ExecwireError } from "../../errors.ts";
+import { WriteLedger } from "../../host/write-ledger.ts";
 import { read } from "../../log/read.ts";
+import { Mutex } from "../../mutex.ts";
 import type {
   ProcessPort,
   ReadCallOptions,
@@ -22,7 +14,6 @@ import type {
   TerminateOptions,
   WriteOptions,
 } from "../../process/port.ts";
-import { signalNumber } from "../../spawn/signals.ts";
 import { CodexError } from "../codex-error.ts";
 import { answerOf, writeResult } from "./answers.ts";
 import type { CodexCalls } from "./calls.ts";
@@ -39,8 +30,8 @@ export class CodexPort implements ProcessPort {
   readonly #calls: CodexCalls;
   readonly #clock: Clock;
   readonly #ledger: WriteLedger;
-  /** The last write: each waits for the one before, since a server may handle several requests at once. */
-  #lastWrite: Promise<unknown> = Promise.resolve();
+  /** Each write waits for the one before, since a server may handle several requests at once. */
+  readonly #writes = new Mutex();
   #atLineStart = true;
   #stdinEnded = false;
 
@@ -53,26 +44,18 @@ export class CodexPort implements ProcessPort {
 
   /** From the log here: the server would answer nothing else on this connection while a read waits. */
   async read(options: ReadCallOptions = {}): Promise<ReadResult> {
-    refuse(checkInteger("afterSeq", options.afterSeq ?? 0, 0, Number.MAX_SAFE_INTEGER));
-    refuse(checkInteger("maxBytes", options.maxBytes ?? 0, 0, Number.MAX_SAFE_INTEGER));
-    refuse(checkInteger("waitMs", options.waitMs ?? 0, 0, limits.readWaitMs));
     this.#mustBeUp();
-    return read(this.#process.log.replica, options, this.#clock);
+    return read(this.#process.log, options, this.#clock);
   }
 
-  async write(chunk: Uint8Array | string, { writeId }: WriteOptions = {}): Promise<WriteStatus> {
-    if (writeId !== undefined) refuse(checkWriteId(writeId));
-    if (typeof chunk !== "string" && !(chunk instanceof Uint8Array)) {
-      refuse({ field: "chunk", message: "must be a string or a Uint8Array" });
-    }
-    // A copy: the caller may use its buffer again while the bytes still wait here.
-    const bytes = typeof chunk === "string" ? Buffer.from(chunk) : Buffer.from(Uint8Array.from(chunk));
-    return this.#inTurn(() => this.#write(bytes, writeId));
+  write(chunk: Uint8Array, { writeId }: WriteOptions = {}): Promise<WriteStatus> {
+    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    return this.#writes.run(() => this.#write(bytes, writeId));
   }
 
   /** A tty gets its end-of-file character. A pipe cannot be closed. */
   async closeStdin(): Promise<WriteStatus> {
-    return this.#inTurn(async () => {
+    return this.#writes.run(async () => {
       const closed = this.#whyClosed();
       if (closed) return this.#stdinEnded && closed === "stdinClosed" ? "accepted" : closed;
       if (!this.#process.info.tty) throw unsupported("closeStdin");
@@ -84,8 +67,6 @@ export class CodexPort implements ProcessPort {
   }
 
   async signal(signal: SignalName, { scope = "group" }: SignalOptions = {}): Promise<void> {
-    if (signalNumber(signal) === undefined) refuse({ field: "signal", message: `must be a signal, got ${signal}` });
-    checkScope(scope);
     if (this.#process.state !== "running") return;
     if (signal !== "SIGINT") throw unsupported(`signal ${signal}`);
     if (scope !== "group") throw unsupported(`scope ${scope}`);
@@ -94,8 +75,7 @@ export class CodexPort implements ProcessPort {
     await this.#calls.call("process/signal", params, { afterLoss: "fail" }).catch(refused);
   }
 
-  async resize(size: TerminalSize): Promise<void> {
-    refuse(checkSize(size));
+  async resize(_size: TerminalSize): Promise<void> {
     const { tty } = this.#process.info;
     if (!tty) throw new ExecwireError("UNSUPPORTED", `process ${this.#process.id} has no terminal to be resized`);
     if (this.#process.state === "running") throw unsupported("resize");
@@ -103,8 +83,6 @@ export class CodexPort implements ProcessPort {
 
   /** SIGKILL to the process group, at once: the dialect knows no other end, so a grace is refused. */
   async terminate({ graceMs, scope }: TerminateOptions = {}): Promise<{ readonly running: boolean }> {
-    refuse(checkInteger("graceMs", graceMs ?? 0, 0, 2 ** 31 - 1));
-    checkScope(scope ?? "group");
     const { state } = this.#process;
     // An explicit scope asks for what an exited process left behind, and there is no way to reach that.
     if (state === "exited" && scope !== undefined) throw unsupported(`scope ${scope} after the exit`);
@@ -122,12 +100,6 @@ export class CodexPort implements ProcessPort {
   async activity(): Promise<never> {
     this.#mustBeUp();
     throw unsupported("activity");
-  }
-
-  #inTurn<T>(write: () => Promise<T>): Promise<T> {
-    const result = this.#lastWrite.then(write);
-    this.#lastWrite = result.catch(() => undefined);
-    return result;
   }
 
   async #write(bytes: Buffer, writeId: string | undefined): Promise<WriteStatus> {
@@ -153,7 +125,7 @@ export class CodexPort implements ProcessPort {
   /** Why nothing can be written; the server would accept bytes for a process that has exited. */
   #whyClosed(): WriteStatus | undefined {
     const { state, info, log } = this.#process;
-    if (log.replica.failure && state !== "removed") throw log.replica.failure;
+    if (log.failure && state !== "removed") throw log.failure;
     if (state === "starting") return "starting";
     if (state === "removed") return "unknownProcess";
     return state !== "running" || !info.stdin || this.#stdinEnded ? "stdinClosed" : undefined;
@@ -176,9 +148,4 @@ export class CodexPort implements ProcessPort {
 export function unknownProcess(processId: string): ExecwireError {
   const text = `this client has no process ${processId}; it may have been removed after its end, or be another client's`;
   return new ExecwireError("PROCESS_UNKNOWN", text);
-}
-
-function checkScope(scope: string): void {
-  if (["process", "group", "session", "tree"].includes(scope)) return;
-  refuse({ field: "scope", message: `must be "process", "group", "session" or "tree", got ${JSON.stringify(scope)}` });
 }

@@ -6,10 +6,11 @@
 import type { ExitedEvent, ProcessInfo, ProcessState, Seq } from "../../../protocol/index.ts";
 import type { Clock } from "../../clock.ts";
 import type { ExecwireError } from "../../errors.ts";
+import type { ReplayLog } from "../../log/replay-log.ts";
 import type { CodexError } from "../codex-error.ts";
 import { answerOf, type RawEvent, type ReadReply, readResult, terminateResult } from "./answers.ts";
 import type { CodexCalls } from "./calls.ts";
-import { CodexLog } from "./codex-log.ts";
+import { CodexFollower } from "./codex-follower.ts";
 import { asOurs, refused } from "./refusals.ts";
 
 /** What a client knows of a process before it runs. */
@@ -27,10 +28,11 @@ export interface KnownProcessOptions {
   readonly clock: Clock;
   readonly retainedBytes: number;
   readonly retainedEvents: number;
+  readonly windowBytes: number;
   /** Whether nothing is read from the connection at the moment. */
   readonly isPaused: () => boolean;
   readonly onChange: (process: KnownProcess) => void;
-  readonly onUnread: (process: KnownProcess, bytes: number) => void;
+  readonly onPressure: (process: KnownProcess, full: boolean) => void;
   readonly onTerminate: (process: KnownProcess) => void;
 }
 
@@ -42,7 +44,7 @@ const UNKNOWN_STATUS = -1;
 
 /** A process of this client. */
 export class KnownProcess {
-  readonly log: CodexLog;
+  readonly follower: CodexFollower;
   /** What it was started with. */
   readonly digest: string;
   /** Resolves when it runs; rejects when it never will. */
@@ -62,7 +64,7 @@ export class KnownProcess {
   constructor(options: KnownProcessOptions) {
     this.#options = options;
     this.digest = options.digest;
-    const { retainedBytes, retainedEvents, clock } = options;
+    const { retainedBytes, retainedEvents, windowBytes, clock } = options;
     this.started = new Promise((resolve, reject) => {
       this.#settleStarted = { resolve, reject };
     });
@@ -71,16 +73,21 @@ export class KnownProcess {
     });
     // The error belongs to whoever started it.
     this.started.catch(() => undefined);
-    this.log = new CodexLog({
+    this.follower = new CodexFollower({
       retainedBytes,
       retainedEvents,
+      windowBytes,
       clock,
       ask: (afterSeq, onReply, onError) => this.#ask(afterSeq, onReply, onError),
       isPaused: options.isPaused,
       exitOf: (event) => this.#exitOf(event),
       onChange: () => this.#follow(),
-      onUnread: (bytes) => options.onUnread(this, bytes),
+      onPressure: (full) => options.onPressure(this, full),
     });
+  }
+
+  get log(): ReplayLog {
+    return this.follower.log;
   }
 
   get id(): string {
@@ -101,11 +108,11 @@ export class KnownProcess {
 
   /** Whether nothing runs any more, as far as can ever be known. */
   get isOver(): boolean {
-    return this.#state === "closed" || this.#state === "removed" || this.log.replica.failure !== undefined;
+    return this.#state === "closed" || this.#state === "removed" || this.log.failure !== undefined;
   }
 
   get info(): ProcessInfo {
-    const { exited } = this.log.replica;
+    const { exited } = this.log;
     return {
       ...this.#options.identity,
       state: this.#state,
@@ -122,13 +129,13 @@ export class KnownProcess {
     this.#sandboxType = sandboxType;
     this.#become("running");
     this.#settleStarted.resolve();
-    this.log.begin();
+    this.follower.begin();
   }
 
   /** It never ran, or nobody knows how it ended. */
   fail(error: ExecwireError): void {
     this.#settleStarted.reject(error);
-    this.log.fail(error);
+    this.follower.fail(error);
     this.#settleOver();
   }
 
@@ -184,10 +191,10 @@ export class KnownProcess {
   }
 
   #follow(): void {
-    const { exited, closed } = this.log.replica;
+    const { exited, closed } = this.log;
     if (exited && this.#state === "running") this.#become("exited");
     if (closed && this.#state === "exited") this.#become("closed");
-    if (closed || this.log.replica.failure) this.#settleOver();
+    if (closed || this.log.failure) this.#settleOver();
   }
 
   #become(state: ProcessState): void {

@@ -1,4 +1,4 @@
-// The processes of one client by their ids: who may be added, what has changed, and who stays readable after the end.
+// The processes of one client, by id: which may be added, which have changed, and which stay readable after their end.
 import { Subject } from "rxjs";
 import type { ProcessInfo } from "../../../protocol/index.ts";
 import type { Clock } from "../../clock.ts";
@@ -7,7 +7,7 @@ import { GuardedObservable, type ReportError } from "../../log/guarded-observabl
 import { type ClosedLimits, ClosedProcesses } from "./closed-processes.ts";
 import type { KnownProcess } from "./known-process.ts";
 
-/** Everything that a client has started and not forgotten. */
+/** Every process that a client has started and not removed. */
 export class ProcessTable {
   readonly changes$: GuardedObservable<ProcessInfo>;
   readonly #changes = new Subject<ProcessInfo>();
@@ -23,7 +23,7 @@ export class ProcessTable {
     });
   }
 
-  /** In the order of their starts. */
+  /** In the order in which they were started. */
   [Symbol.iterator](): IterableIterator<KnownProcess> {
     return this.#processes.values();
   }
@@ -32,14 +32,14 @@ export class ProcessTable {
     return this.#processes.get(processId);
   }
 
-  /** Throws PROCESS_EXISTS, or INVALID_PARAMS for an incarnation that is another process's. */
+  /** Throws PROCESS_EXISTS, or INVALID_PARAMS for an incarnation that belongs to another process. */
   admit(processId: string, incarnation: string): void {
     if (this.#processes.has(processId)) {
-      const text = `process ${processId} already exists; an id is free again once its process was removed`;
+      const text = `process ${processId} already exists; its id becomes free when the process is removed`;
       throw new ExecwireError("PROCESS_EXISTS", text);
     }
     if (this.#incarnations.has(incarnation)) {
-      refuse({ field: "incarnation", message: `${incarnation} is the life of another process` });
+      refuse({ field: "incarnation", message: `${incarnation} belongs to another process` });
     }
   }
 
@@ -60,7 +60,7 @@ export class ProcessTable {
     this.#changes.next(process.info);
   }
 
-  /** Nothing will be heard of anybody any more. */
+  /** No more events will arrive from any process. */
   end(reason: ExecwireError): void {
     for (const process of [...this]) if (!process.isOver) process.fail(reason);
     if (reason.code !== "CLOSED") return this.#changes.error(reason);

@@ -78,10 +78,18 @@ describe("signals and ends", () => {
   it("is disposed of as far as the dialect reaches", async () => {
     const process = await world.start();
     const disposing = process[Symbol.asyncDispose]();
-    await world.server.answer("process/terminate", { running: true });
+    // Its group, since the dialect has no scope to send.
+    expect((await world.server.answer("process/terminate", { running: true })).params).toEqual({ processId: "p" });
     world.server.exited(1, 137);
+    await exitOf(process);
+    const order: string[] = [];
+    process.closed$.subscribe(() => order.push("closed"));
+    const disposed = disposing.then(() => order.push("disposed"));
+    await world.server.taken();
+    expect(order).toEqual([]);
     world.server.closed(2);
-    await disposing;
+    await disposed;
+    expect(order).toEqual(["closed", "disposed"]);
   });
 });
 

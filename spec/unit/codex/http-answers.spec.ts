@@ -1,9 +1,9 @@
 // Whole answers: status, headers and body as they came, coded bodies, redirects.
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { setTimeout as sleep } from "node:timers/promises";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { beforeEach, describe, expect, it, jest } from "@jest/globals";
 import { type Answer, answerTo, FakeConnection, HttpServers, textOf, valuesOf } from "../../support/http-peers.ts";
+import { nextTurn } from "../../support/next-turn.ts";
 
 const servers = HttpServers.use();
 let connection: FakeConnection;
@@ -71,7 +71,7 @@ describe("an answer", () => {
     servers.handlers.set("/pieces", async (_, response) => {
       for (let at = 0, step = 1; at < size; at += step, step = Math.min(step * 3, 50_000)) {
         response.write(body.subarray(at, at + step));
-        if (at < 200) await sleep(1);
+        if (at < 200) await nextTurn();
       }
       response.end();
     });

@@ -1,10 +1,9 @@
 // Bodies that come in deltas, slow clients, and connections that end in between.
 import { randomBytes } from "node:crypto";
 import type { ServerResponse } from "node:http";
-import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { beforeEach, describe, expect, it, jest } from "@jest/globals";
-import type { Announcement } from "../../../lib/codex/server/method.ts";
+import type { ReplyThen } from "../../../lib/codex/server/method.ts";
 import { FakeConnection, HttpServers, rawServer, textOf } from "../../support/http-peers.ts";
 
 const servers = HttpServers.use();
@@ -16,9 +15,9 @@ beforeEach(() => {
 
 describe("a stream", () => {
   it("comes in deltas behind the answer, the last of which is empty", async () => {
-    const announced = (await connection.callOnly(servers.get("/x", { streamResponse: true }))) as Announcement;
+    const announced = (await connection.callOnly(servers.get("/x", { streamResponse: true }))) as ReplyThen;
     expect(announced.result).toMatchObject({ status: 200, bodyBase64: "" });
-    await sleep(20);
+    await servers.settle();
     expect(connection.deltas).toEqual([]);
     announced.begin();
     const [first, ...rest] = await connection.body("r");
@@ -34,7 +33,7 @@ describe("a stream", () => {
       finish = () => response.end("two");
     });
     await connection.call(servers.get("/events", { streamResponse: true }));
-    while (connection.deltas.length === 0) await sleep(2);
+    await connection.until(({ length }) => length > 0);
     expect(connection.deltas).toEqual([{ requestId: "r", seq: 1, deltaBase64: "b25l", done: false, error: null }]);
     finish();
     expect((await connection.body("r")).slice(1)).toEqual([
@@ -103,11 +102,10 @@ describe("a stream", () => {
     let hasRoom = (): void => undefined;
     connection.drained = () => new Promise((resolve) => (hasRoom = resolve));
     await connection.call(servers.get("/flood", { streamResponse: true }));
-    let before = -1;
     // Until the kernel's buffers are full too.
-    while (sent !== before) {
+    for (let before = -1; sent !== before; ) {
       before = sent;
-      await sleep(200);
+      for (let round = 0; round < 20; round += 1) await servers.settle();
     }
     expect(connection.deltas).toHaveLength(1);
     expect(sent).toBeLessThan(total / 2);
@@ -128,44 +126,40 @@ describe("the end of the connection", () => {
       response.writeHead(200, { "content-encoding": "gzip" }).write(body);
     });
     for (const path of ["/plain", "/coded"]) {
+      const closed = servers.seen("close", path);
       const each = new FakeConnection();
-      const announced = (await each.callOnly(servers.get(path, { streamResponse: true }))) as Announcement;
+      const announced = (await each.callOnly(servers.get(path, { streamResponse: true }))) as ReplyThen;
       each.over.abort();
-      await sleep(20);
+      await closed;
       announced.begin();
-      await sleep(20);
+      await servers.settle();
       expect(each.deltas).toEqual([]);
     }
   });
 
   it("ends every request, silently", async () => {
     const warn = jest.spyOn(process, "emitWarning");
-    let closed = 0;
-    servers.handlers.set("/hold", (_, response) => {
-      response.write("a");
-      response.on("close", () => {
-        closed += 1;
-      });
-    });
-    servers.handlers.set("/never", (_, response) => {
-      response.on("close", () => {
-        closed += 1;
-      });
-    });
+    servers.handlers.set("/hold", (_, response) => void response.write("a"));
+    servers.handlers.set("/never", () => undefined);
+    const all = (event: "request" | "close") =>
+      Promise.all([servers.seen(event, "/hold", 21), servers.seen(event, "/never")]);
+    const arrived = all("request");
+    const closed = all("close");
     const ids = Array.from({ length: 20 }, (_, at) => `s${at}`);
     await Promise.all(
       ids.map((requestId) => connection.call(servers.get("/hold", { requestId, streamResponse: true }))),
     );
-    while (connection.deltas.length < 20) await sleep(2);
+    await connection.until(({ length }) => length === 20);
     const waiting = ["/never", "/hold"].map((path) => connection.refusal(servers.get(path)));
-    await sleep(50);
+    await arrived;
+    await servers.settle();
     connection.over.abort();
     expect(await Promise.all(waiting)).toEqual([
       `-32603 http/request failed: error sending request for url (${servers.base}/never): the connection is over`,
       "-32603 failed to read http/request response body: error decoding response body: the connection is over",
     ]);
-    while (closed < 22) await sleep(2);
-    await sleep(20);
+    await closed;
+    await servers.settle();
     expect(connection.deltas).toHaveLength(20);
     expect(warn).not.toHaveBeenCalled();
     warn.mockRestore();

@@ -1,10 +1,8 @@
 // What a run asks of its process, where a backend does not do all of it.
 import { describe, expect, it } from "@jest/globals";
-import { ExecwireError } from "../../../lib/errors.ts";
-import { deliverInput, terminateTree, within } from "../../../lib/exec/commands.ts";
+import { deliverInput, within } from "../../../lib/exec/commands.ts";
 import type { Process } from "../../../lib/process/process.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
-import { refusal } from "../../support/refusal.ts";
 
 /** A process of which only these calls are made. */
 const processWith = (calls: Partial<Process>) => calls as Process;
@@ -21,32 +19,6 @@ describe("input", () => {
     });
     await deliverInput(process, new Uint8Array(1024 * 1024));
     expect(sizes).toEqual([256 * 1024, 256 * 1024, 256 * 1024]);
-  });
-});
-
-describe("a termination", () => {
-  const refusing = (code: "UNSUPPORTED" | "CONNECTION_LOST") => {
-    const asked: unknown[] = [];
-    const process = processWith({
-      terminate: async (options) => {
-        asked.push(options);
-        if (options) throw new ExecwireError(code, "refused");
-        return { running: true };
-      },
-    });
-    return { asked, process };
-  };
-
-  it("is as much as the dialect can do", async () => {
-    const { asked, process } = refusing("UNSUPPORTED");
-    await terminateTree(process, 100);
-    expect(asked).toEqual([{ scope: "tree", graceMs: 100 }, undefined]);
-  });
-
-  it("is not tried again in another way where it fails for another reason", async () => {
-    const { asked, process } = refusing("CONNECTION_LOST");
-    expect(await refusal(terminateTree(process, 0))).toMatchObject({ code: "CONNECTION_LOST" });
-    expect(asked).toHaveLength(1);
   });
 });
 

@@ -1,7 +1,6 @@
 // Copies of files, links and trees, and what is never lost by one.
 import { execFileSync } from "node:child_process";
 import {
-  chmodSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -12,6 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { describe, expect, it } from "@jest/globals";
+import { spawn as spawnTerminal } from "node-pty";
 import { copy } from "../../../lib/files/copy.ts";
 import { makeScratch } from "../../support/scratch.ts";
 
@@ -55,11 +55,29 @@ describe("copying a file", () => {
     await expect(copied("source", "fifo")).rejects.toMatchObject({ code: "ENXIO" });
   });
 
-  it("writes to a device", async () => {
-    // With the mode that devices have: if a copy changed it, it would be for everybody on this machine.
-    writeFileSync(scratch("for nobody"), "x");
-    chmodSync(scratch("for nobody"), statSync("/dev/null").mode & 0o777);
-    await copy(Buffer.from(scratch("for nobody")), Buffer.from("/dev/null"), { recursive: false });
+  it("writes to a device, whose mode stays", async () => {
+    // A terminal of our own: with another mode, a device such as /dev/null would be lost to the whole machine.
+    const terminal = spawnTerminal("/bin/sh", ["-c", "tty; read -r _"], {});
+    let shown = "";
+    const shows = (pattern: RegExp) =>
+      new Promise<void>((resolve) => {
+        const look = () => pattern.test(shown) && resolve();
+        terminal.onData(look);
+        look();
+      });
+    terminal.onData((text) => {
+      shown += text;
+    });
+    await shows(/\n/);
+    const device = shown.trim();
+    const { mode } = statSync(device);
+    writeFileSync(scratch("bytes"), "copied", { mode: 0o640 });
+    await copy(Buffer.from(scratch("bytes")), Buffer.from(device), { recursive: false });
+    await shows(/copied/);
+    expect(statSync(device).mode).toBe(mode);
+    const exited = new Promise((resolve) => terminal.onExit(resolve));
+    terminal.write("\n");
+    await exited;
   });
 
   it("copies a link as a link, and not over anything", async () => {

@@ -1,21 +1,21 @@
 // A write that a terminal would cut is judged when it is next: neither before, by a mode that may change, nor after.
 import { describe, expect, it } from "@jest/globals";
 import { ExecwireError } from "../../../lib/errors.ts";
+import { WriteLedger } from "../../../lib/host/write-ledger.ts";
 import { StdinQueue } from "../../../lib/local/stdin-queue.ts";
-import { WriteLedger } from "../../../lib/local/write-ledger.ts";
 import type { LineLimit } from "../../../lib/spawn/child.ts";
 import { FakeStdin } from "../../support/fake-child.ts";
 
 /** The stdin of a terminal whose lines have at most three bytes, while it is canonical. */
 class FakeTerminal extends FakeStdin {
   canonical = true;
-  readonly promised: string[] = [];
+  readonly reserved: string[] = [];
   readonly line: LineLimit = {
-    refusal: (chunk) =>
+    truncationError: (chunk) =>
       this.canonical && chunk.length > 3
         ? new ExecwireError("LIMIT_EXCEEDED", "too long", { data: { limit: "ttyLine" } })
         : undefined,
-    promise: (chunk) => this.promised.push(Buffer.from(chunk).toString()),
+    reserve: (chunk) => this.reserved.push(Buffer.from(chunk).toString()),
   };
 }
 
@@ -38,7 +38,7 @@ describe("a write that is too long for its line", () => {
     write("long");
     write("ok");
     expect([answers, stdin.received]).toEqual([["long LIMIT_EXCEEDED", "ok accepted"], ["ok"]]);
-    expect(stdin.promised).toEqual(["ok"]);
+    expect(stdin.reserved).toEqual(["ok"]);
   });
 
   it("waits behind others, is refused when its turn comes, and holds back what follows until then", () => {

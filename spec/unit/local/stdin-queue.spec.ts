@@ -1,7 +1,7 @@
 // The input of a child: order, room, and the end, with a stdin that takes a write when the spec says so.
 import { describe, expect, it } from "@jest/globals";
+import { WriteLedger } from "../../../lib/host/write-ledger.ts";
 import { StdinQueue } from "../../../lib/local/stdin-queue.ts";
-import { WriteLedger } from "../../../lib/local/write-ledger.ts";
 import { FakeStdin } from "../../support/fake-child.ts";
 
 /** A queue of five bytes; `answers` in the order in which they were given. */

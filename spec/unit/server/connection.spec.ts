@@ -137,7 +137,7 @@ describe("a connection", () => {
     owner.request(1, "process/start", { spec, incarnation: "i" });
     await owner.reply(1);
     for (const child of host.spawner.children) {
-      child.facts = { holders: async () => [], activity: async () => ({ state: "sleeping" }) };
+      child.inspector = { holders: async () => [], activity: async () => ({ state: "sleeping" }) };
     }
     const viewer = await greeted(VIEW_TOKEN);
     const methods: [string, object][] = [

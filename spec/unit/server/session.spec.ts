@@ -38,8 +38,8 @@ describe("a session", () => {
     first.ack(2);
     // A reader that came later begins further back.
     expect([session.positionIn(channel, 1) === first, first.bytesUpTo(2)]).toEqual([true, 3]);
-    log.beginLease();
-    log.endLease();
+    log.holds.beginLease();
+    log.holds.endLease();
     const second = session.positionIn(channel, 2);
     print(log, "six");
     expect([first.isLive, second.isLive, second.bytesUpTo(3)]).toEqual([false, true, 3]);

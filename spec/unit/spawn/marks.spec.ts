@@ -63,10 +63,10 @@ describe.each(["none", "any"] as const)("marks, with other children in the progr
   it("tell a child from others until it is forgotten, and leave our own limit as it was", async () => {
     const before = libc.lockLimits(0);
     const marks = new Marks(libc, beside);
-    const births = [marks.expect(), marks.expect()] as const;
+    const spawns = [marks.beginSpawn(), marks.beginSpawn()] as const;
     const children = [await spawn("exec sleep 300"), await spawn("exec sleep 300")] as const;
-    marks.born(births[0], children[0]);
-    marks.born(births[1], children[1]);
+    marks.endSpawn(spawns[0], children[0]);
+    marks.endSpawn(spawns[1], children[1]);
     expect(libc.lockLimits(0)).toEqual(before);
     expect(await ownersOf(marks, ...children)).toEqual(children);
     expect(marks.ownerOf(process.pid)).toBe(undefined);
@@ -76,22 +76,22 @@ describe.each(["none", "any"] as const)("marks, with other children in the progr
 
   it("reach what a child has started before it is known", async () => {
     const marks = new Marks(libc, beside);
-    const birth = marks.expect();
+    const pending = marks.beginSpawn();
     const shell = await spawn("setsid sleep 300 & wait");
     const [started] = await settled(
       () => childrenOf(shell),
       (children) => children.length === 1,
     );
     others.push(started as number);
-    marks.born(birth, shell);
+    marks.endSpawn(pending, shell);
     expect(marks.ownerOf(started as number)).toBe(shell);
   });
 
   it("lead to a daemon whose parents are gone, when its maker was marked before", async () => {
     const marks = new Marks(libc, beside);
-    const birth = marks.expect();
+    const pending = marks.beginSpawn();
     const { shell, daemon } = await spawnDaemon();
-    marks.born(birth, shell);
+    marks.endSpawn(pending, shell);
     expect(marks.ownerOf(daemon)).toBe(shell);
     marks.forget(shell);
     expect(marks.ownerOf(daemon)).toBe(undefined);
@@ -101,19 +101,19 @@ describe.each(["none", "any"] as const)("marks, with other children in the progr
 describe("inherited marks", () => {
   it("are nobody's when another child has the same, and never lead to that one", async () => {
     const marks = new Marks(libc, "none");
-    const births = [marks.expect(), marks.expect()] as const;
+    const spawns = [marks.beginSpawn(), marks.beginSpawn()] as const;
     // Both are spawned with the mark of the second.
     const first = await spawnDaemon();
     const second = await spawnDaemon();
     const third = await spawn("exec sleep 300");
-    marks.born(births[1], second.shell);
+    marks.endSpawn(spawns[1], second.shell);
     // The first one may have it as well, as long as it is on its way.
     expect([second.daemon, first.shell, third].map((pid) => marks.ownerOf(pid))).toEqual([
       undefined,
       undefined,
       undefined,
     ]);
-    marks.born(births[0], first.shell);
+    marks.endSpawn(spawns[0], first.shell);
     expect(await ownersOf(marks, first.shell, second.shell)).toEqual([first.shell, second.shell]);
     expect([first.daemon, second.daemon].map((pid) => marks.ownerOf(pid))).toEqual([undefined, undefined]);
     // It may be of either, and of no third one.
@@ -129,12 +129,12 @@ describe("inherited marks", () => {
 
   it("are nobody's when a child that may have had them shows another limit, as one that sets its own", async () => {
     const marks = new Marks(libc, "none");
-    const births = [marks.expect(), marks.expect()] as const;
+    const spawns = [marks.beginSpawn(), marks.beginSpawn()] as const;
     const first = await spawnDaemon();
     libc.limitLocks(first.shell, { soft: 77, hard: Number.POSITIVE_INFINITY });
     const second = await spawn("exec sleep 300");
-    marks.born(births[1], second);
-    marks.born(births[0], first.shell);
+    marks.endSpawn(spawns[1], second);
+    marks.endSpawn(spawns[0], first.shell);
     expect(await ownersOf(marks, second)).toEqual([second]);
     expect(marks.ownerOf(first.daemon)).toBe(undefined);
     // What a program has set for itself stays.
@@ -144,28 +144,28 @@ describe("inherited marks", () => {
   it("leave our own limit as it was also beside spawners that give theirs, whichever hears last", async () => {
     const before = libc.lockLimits(0);
     const [inherited, given] = [new Marks(libc, "none"), new Marks(libc, "any")];
-    const births = [inherited.expect(), given.expect()] as const;
+    const spawns = [inherited.beginSpawn(), given.beginSpawn()] as const;
     const children = [await spawn("exec sleep 300"), await spawn("exec sleep 300")] as const;
-    inherited.born(births[0], children[0]);
-    given.born(births[1], children[1]);
+    inherited.endSpawn(spawns[0], children[0]);
+    given.endSpawn(spawns[1], children[1]);
     expect(libc.lockLimits(0)).toEqual(before);
     expect(await ownersOf(given, ...children)).toEqual(children);
   });
 
-  it("are not had by what is started aside", async () => {
+  it("are not inherited by a child that is started without one", async () => {
     const marks = new Marks(libc, "none");
-    const birth = marks.expect();
-    const inside = marks.aside(() => libc.lockLimits(0));
+    const pending = marks.beginSpawn();
+    const inside = marks.withoutMark(() => libc.lockLimits(0));
     const shell = await spawn("exec sleep 300");
-    marks.born(birth, shell);
+    marks.endSpawn(pending, shell);
     expect(inside).toEqual(libc.lockLimits(0));
-    expect(libc.lockLimits(shell)?.soft).toBe(birth.mark);
+    expect(libc.lockLimits(shell)?.soft).toBe(pending.mark);
   });
 
   it("are none once a spawn has failed", () => {
     const before = libc.lockLimits(0);
     const marks = new Marks(libc, "none");
-    marks.born(marks.expect());
+    marks.endSpawn(marks.beginSpawn());
     expect(libc.lockLimits(0)).toEqual(before);
   });
 });
@@ -183,13 +183,13 @@ describe("marks beside children that the program starts otherwise", () => {
   it("identify no descendant of one that started during the spawn, and leave it the limit that it would have had", async () => {
     const before = libc.lockLimits(0);
     const marks = new Marks(libc, "any");
-    const birth = marks.expect();
+    const pending = marks.beginSpawn();
     const shell = await spawn("exec sleep 300");
     const other = spawnForeign("sleep", ["300"], { stdio: "ignore" });
     foreign.push(other);
     await once(other, "spawn");
-    expect(libc.lockLimits(other.pid as number)?.soft).toBe(birth.mark);
-    marks.born(birth, shell);
+    expect(libc.lockLimits(other.pid as number)?.soft).toBe(pending.mark);
+    marks.endSpawn(pending, shell);
     expect([other.pid as number, shell].map((pid) => marks.ownerOf(pid))).toEqual([undefined, shell]);
     expect(libc.lockLimits(other.pid as number)).toEqual(before);
   });
@@ -202,13 +202,13 @@ describe("marks beside children that the program starts otherwise", () => {
       }
     }
     const marks = new Marks(new Unprivileged(), "any");
-    const birth = marks.expect();
+    const pending = marks.beginSpawn();
     const shell = await spawn("exec sleep 300");
     const other = spawnForeign("sleep", ["300"], { stdio: "ignore" });
     foreign.push(other);
     await once(other, "spawn");
     unseen = other.pid as number;
-    marks.born(birth, shell);
+    marks.endSpawn(pending, shell);
     expect(marks.ownerOf(shell)).toBe(shell);
     // It gives its privileges up.
     unseen = 0;
@@ -217,21 +217,21 @@ describe("marks beside children that the program starts otherwise", () => {
 
   it("do not make what such a child left a possible descendant of the spawns that share them", async () => {
     const marks = new Marks(libc, "any");
-    const births = [marks.expect(), marks.expect()] as const;
+    const spawns = [marks.beginSpawn(), marks.beginSpawn()] as const;
     // All are started with the mark of the second spawn.
     const shells = [await spawn("exec sleep 300"), await spawn("exec sleep 300")] as const;
     const other = spawnForeign("sleep", ["300"], { stdio: "ignore" });
     foreign.push(other);
     await once(other, "spawn");
-    marks.born(births[1], shells[1]);
-    marks.born(births[0], shells[0]);
+    marks.endSpawn(spawns[1], shells[1]);
+    marks.endSpawn(spawns[0], shells[0]);
     expect(shells.map((shell) => marks.mayDescend(other.pid as number, shell))).toEqual([false, false]);
     expect(marks.ownerOf(other.pid as number)).toBe(undefined);
   });
 
   it("identify no daemon of one that was gone before the end of the spawn", async () => {
     const marks = new Marks(libc, "any");
-    const birth = marks.expect();
+    const pending = marks.beginSpawn();
     const shell = await spawn("exec sleep 300");
     daemons += 1;
     const seconds = `300.1${process.pid}${daemons}`;
@@ -241,19 +241,19 @@ describe("marks beside children that the program starts otherwise", () => {
       (found) => found.length === 1,
     );
     others.push(daemon as number);
-    expect(libc.lockLimits(daemon as number)?.soft).toBe(birth.mark);
-    marks.born(birth, shell);
+    expect(libc.lockLimits(daemon as number)?.soft).toBe(pending.mark);
+    marks.endSpawn(pending, shell);
     expect([daemon as number, shell].map((pid) => marks.ownerOf(pid))).toEqual([undefined, shell]);
   });
 
   it("are not handed down by this program once their child is known, though an older spawn is on its way", async () => {
     const marks = new Marks(libc, "any");
-    const births = [marks.expect(), marks.expect()] as const;
+    const spawns = [marks.beginSpawn(), marks.beginSpawn()] as const;
     const second = await spawn("exec sleep 300");
-    marks.born(births[1], second);
-    expect(libc.lockLimits(0)?.soft).not.toBe(births[1].mark);
+    marks.endSpawn(spawns[1], second);
+    expect(libc.lockLimits(0)?.soft).not.toBe(spawns[1].mark);
     const first = await spawn("exec sleep 300");
-    marks.born(births[0], first);
+    marks.endSpawn(spawns[0], first);
     expect(await ownersOf(marks, first, second)).toEqual([first, second]);
   });
 });

@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, it } from "@jest/globals";
 import { createSupervisor } from "../../../lib/local/supervisor.ts";
 import { FileSearch } from "../../../lib/spawn/child-facts.ts";
-import { findOpenFiles, type StreamFile, whoHolds } from "../../../lib/spawn/open-files.ts";
+import { findHolders, findOpenFiles, type StreamFile } from "../../../lib/spawn/open-files.ts";
 import { listPids } from "../../../lib/spawn/proc.ts";
 import { finish } from "../../../lib/spawn/slices.ts";
 import { stdinOf } from "../../support/stream-files.ts";
@@ -18,7 +18,10 @@ async function reader(tty: boolean) {
 }
 
 const holders = (file: StreamFile, leader: number) =>
-  [...finish(whoHolds([file], finish(findOpenFiles(listPids())), leader))].map(([pid, streams]) => [pid, ...streams]);
+  [...finish(findHolders([file], finish(findOpenFiles(listPids())), leader))].map(([pid, streams]) => [
+    pid,
+    ...streams,
+  ]);
 
 describe("who holds a stream", () => {
   it.each([
@@ -63,6 +66,6 @@ describe("a search for open files", () => {
     const third = search.find();
     expect(await first).toBe(await second);
     expect(await third).not.toBe(await first);
-    expect([...finish(whoHolds([file], await third, pid)).keys()]).toEqual([pid]);
+    expect([...finish(findHolders([file], await third, pid)).keys()]).toEqual([pid]);
   });
 });

@@ -47,7 +47,7 @@ async function readAll(grower: Allowance, bytes: number): Promise<[stdout: numbe
   let wake = (): void => undefined;
   let [seen, open] = [0, 2];
   const over = new Promise<void>((resolve) => {
-    io.start({
+    io.connect({
       output: (_stream, chunk) => {
         seen += chunk.length;
         wake();
@@ -57,7 +57,7 @@ async function readAll(grower: Allowance, bytes: number): Promise<[stdout: numbe
         if (open === 0) resolve();
       },
     });
-    io.poll();
+    io.startReading();
   });
   for (const { writer } of [stdout, stderr]) {
     const until = seen + bytes;

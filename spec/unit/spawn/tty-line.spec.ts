@@ -25,9 +25,9 @@ function type(modes: { readonly input?: number; readonly local?: number }, ...wr
   const line = new TypedLine(() => lineModes(termios(modes)));
   return writes.map((text) => {
     const chunk = Buffer.from(text, "latin1");
-    if (line.refusal(chunk)) return "refused";
-    line.promise(chunk);
-    line.type(chunk);
+    if (line.truncationError(chunk)) return "refused";
+    line.reserve(chunk);
+    line.submit(chunk);
     return "typed";
   });
 }
@@ -69,21 +69,21 @@ describe("a typed line", () => {
     let modes = lineModes(termios({ local: ICANON }));
     const line = new TypedLine(() => modes);
     const chunk = Buffer.from(x(4000));
-    line.promise(chunk);
-    line.type(chunk);
+    line.reserve(chunk);
+    line.submit(chunk);
     modes = lineModes(termios());
-    expect(line.refusal(chunk)).toBeUndefined();
-    line.promise(chunk);
-    line.type(chunk);
-    expect(line.refusal(chunk)).toMatchObject({ code: "LIMIT_EXCEEDED", data: { limit: "ttyLine" } });
+    expect(line.truncationError(chunk)).toBeUndefined();
+    line.reserve(chunk);
+    line.submit(chunk);
+    expect(line.truncationError(chunk)).toMatchObject({ code: "LIMIT_EXCEEDED", data: { limit: "ttyLine" } });
   });
 
   it("counts what was promised and not yet typed", () => {
     const line = new TypedLine(() => lineModes(termios()));
     const chunk = Buffer.from(x(3000));
-    line.promise(chunk);
-    expect(line.refusal(chunk)).toBeDefined();
-    line.promise(Buffer.from("\n"));
-    expect(line.refusal(chunk)).toBeUndefined();
+    line.reserve(chunk);
+    expect(line.truncationError(chunk)).toBeDefined();
+    line.reserve(Buffer.from("\n"));
+    expect(line.truncationError(chunk)).toBeUndefined();
   });
 });

@@ -1,10 +1,9 @@
-// What metrics cost: nothing where nobody collects, and nothing for a chunk where somebody does.
+// What metrics cost: nothing for a chunk.
 import { expect, it } from "@jest/globals";
 import type { Meter } from "@opentelemetry/api";
 import { FakeHost } from "../../support/fake-supervisor.ts";
 import { Metrics } from "../../support/metrics.ts";
 import { nextTurn } from "../../support/next-turn.ts";
-import { runScript } from "../../support/system-run.ts";
 
 /** A meter that writes down each call of itself and its instruments. */
 function spyOn(meter: Meter, calls: string[]): Meter {
@@ -49,13 +48,4 @@ it("calls no instrument for 10,000 chunks, their readers and their losses", asyn
   });
   await host.close();
   await metrics.close();
-});
-
-it("does not load the API into a program that has no SDK", async () => {
-  expect(await runScript("default-meter", "none")).toEqual({ isLoaded: false, names: [] });
-});
-
-it("finds the SDK that the application has registered", async () => {
-  const { names } = (await runScript("default-meter", "provider")) as { names: string[] };
-  expect(names).toEqual(expect.arrayContaining(["execwire string", "exec.process.started"]));
 });

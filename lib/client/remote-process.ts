@@ -1,13 +1,13 @@
 // One remote process as this client knows it: what the server said of it, and its events, asked for while somebody reads.
-import type { DeliveryMode, GapNotice, ProcessAddress, ProcessEvent, ProcessInfo, Seq } from "../../protocol/index.ts";
-import { Replica } from "../log/replica.ts";
-import type { ReplicaOptions } from "../log/replica-source.ts";
+import type { DeliveryMode, ProcessAddress, ProcessInfo, Seq } from "../../protocol/index.ts";
+import { type EventSource, Follower, type FollowerOptions } from "../log/follower.ts";
+import type { ReplayLog } from "../log/replay-log.ts";
 import type { Link } from "./link.ts";
 import type { Requests } from "./requests.ts";
 
-/** Feeds a replica from a link. */
-export class RemoteLog {
-  readonly replica: Replica;
+/** A process at the other end of a link, and the source of what follows it here. */
+export class RemoteProcess implements EventSource {
+  readonly follower: Follower;
   readonly #link: Link;
   readonly #requests: Requests;
   /** Tells the router which number stands for this process on the wire. */
@@ -24,26 +24,23 @@ export class RemoteLog {
     link: Link,
     requests: Requests,
     onChannel: (channel: number) => void,
-    options: ReplicaOptions,
+    options: FollowerOptions,
   ) {
     this.#said = info;
     this.isLossless = options.delivery === "lossless";
     this.#link = link;
     this.#requests = requests;
     this.#onChannel = onChannel;
-    this.replica = new Replica(
-      {
-        subscribe: (afterSeq, delivery, acked) => this.#subscribe(afterSeq, delivery, acked),
-        unsubscribe: () => this.#unsubscribe(),
-        ack: (seq) => this.#ack(seq),
-      },
-      options,
-    );
+    this.follower = new Follower(this, options);
+  }
+
+  get log(): ReplayLog {
+    return this.follower.log;
   }
 
   /** What the server said last, and what the events have told since. */
   get info(): ProcessInfo {
-    const { exited, closed } = this.replica;
+    const { exited, closed } = this.log;
     if (!exited || this.#said.state === "removed") return this.#said;
     const { exitCode, signal } = exited;
     return { ...this.#said, state: closed ? "closed" : "exited", exitCode, signal };
@@ -56,17 +53,12 @@ export class RemoteLog {
   /** The server sends from the beginning, without having been asked apart from the start. */
   follow(channel: number): void {
     this.#began(channel);
-    this.replica.follow();
+    this.follower.follow();
   }
 
   /** On a new connection: goes on after the head. */
   resume(): void {
-    if (this.replica.wanted) this.replica.subscribe();
-  }
-
-  /** Takes a push. Returns false when it does not fit, which a right server never does. */
-  accept(delivery: ProcessEvent | GapNotice): boolean {
-    return this.replica.accept(delivery);
+    if (this.follower.wanted) this.follower.subscribe();
   }
 
   get #address(): ProcessAddress {
@@ -79,7 +71,7 @@ export class RemoteLog {
     this.#onChannel(channel);
   }
 
-  #subscribe(afterSeq: Seq, delivery: DeliveryMode, acked: Seq): void {
+  subscribe(afterSeq: Seq, delivery: DeliveryMode, acked: Seq): void {
     this.#round += 1;
     const round = this.#round;
     // Belongs to this connection: on a new one `resume` asks anew, from the head of that moment.
@@ -91,17 +83,17 @@ export class RemoteLog {
         onResult: ({ channel }) => {
           if (round !== this.#round) return;
           this.#began(channel);
-          this.replica.began();
+          this.follower.began();
         },
         onError: (error) => {
-          if (round === this.#round) this.replica.fail(error);
+          if (round === this.#round) this.log.fail(error);
         },
       },
       { again: false },
     );
   }
 
-  #unsubscribe(): void {
+  unsubscribe(): void {
     this.#round += 1;
     if (!this.#link.isOpen) return;
     const ignore = () => undefined;
@@ -113,7 +105,7 @@ export class RemoteLog {
     );
   }
 
-  #ack(seq: Seq): void {
+  ack(seq: Seq): void {
     if (this.#channel !== undefined) this.#link.send({ type: "ack", channel: this.#channel, seq });
   }
 }

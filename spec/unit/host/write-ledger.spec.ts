@@ -1,7 +1,7 @@
 // Which writes were accepted: against a model that remembers in a plain list.
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
-import { WriteLedger } from "../../../lib/local/write-ledger.ts";
+import { WriteLedger } from "../../../lib/host/write-ledger.ts";
 import { runs } from "../../support/fuzz.ts";
 
 const chunk = (text: string) => Buffer.from(text);

@@ -1,0 +1,32 @@
+// Ends a process with everything that it started, as far as its backend reaches.
+import type { Observable } from "rxjs";
+import { present } from "../../protocol/index.ts";
+import { ExecwireError } from "../errors.ts";
+import type { ProcessPort } from "./port.ts";
+
+/**
+ * Terminates the tree. In a dialect without trees and grace periods, kills the process group, which is the widest scope there.
+ */
+export async function terminateTree(process: Pick<ProcessPort, "terminate">, graceMs?: number): Promise<void> {
+  try {
+    await process.terminate(present({ scope: "tree" as const, graceMs }));
+  } catch (error) {
+    if (!(error instanceof ExecwireError) || error.code !== "UNSUPPORTED") throw error;
+    await process.terminate();
+  }
+}
+
+/**
+ * Terminates the tree and resolves when the process is closed, or when contact with it is lost. Rejects when the termination is
+ * refused.
+ */
+export async function endTree(
+  process: Pick<ProcessPort, "terminate"> & { readonly closed$: Observable<unknown> },
+  graceMs?: number,
+): Promise<void> {
+  const ended = new Promise<void>((resolve) => {
+    process.closed$.subscribe({ complete: resolve, error: () => resolve() });
+  });
+  await terminateTree(process, graceMs);
+  await ended;
+}

@@ -1,0 +1,72 @@
+// How a server finds the process of an id, also where the backend behind it did not report that the id has another one now.
+import { beforeEach, describe, expect, it } from "@jest/globals";
+import { ExecwireError } from "../../../lib/errors.ts";
+import type { Backend } from "../../../lib/process/backend.ts";
+import type { Process } from "../../../lib/process/process.ts";
+import { Channels } from "../../../lib/server/channels.ts";
+import type { ProcessInfo } from "../../../protocol/index.ts";
+import { refusal } from "../../support/refusal.ts";
+
+describe("the process of an address", () => {
+  /** The incarnation that the backend knows, if any, and how often it was asked. */
+  let present: string | undefined;
+  let asked: number;
+  let channels: Channels;
+  beforeEach(() => {
+    present = "first";
+    asked = 0;
+    const attach = async (id: string) => {
+      asked += 1;
+      if (present === undefined) throw new ExecwireError("PROCESS_UNKNOWN", "no such process");
+      return { id, incarnation: present } as Process;
+    };
+    channels = new Channels({ attach } as unknown as Backend);
+  });
+
+  const at = async (incarnation: string) => (await channels.at({ processId: "p", incarnation })).process.incarnation;
+  const unknown = { code: "PROCESS_UNKNOWN", data: { processId: "p" } };
+
+  it("is looked up once, and then the same object", async () => {
+    const [one, other] = [channels.find("p"), channels.find("p")];
+    expect(await one).toBe(await other);
+    expect(await at("first")).toBe("first");
+    expect(asked).toBe(1);
+  });
+
+  it("is looked up again when the id has another incarnation by now", async () => {
+    expect(await at("first")).toBe("first");
+    present = "second";
+    expect(await at("second")).toBe("second");
+    expect((await channels.find("p")).process.incarnation).toBe("second");
+    expect(asked).toBe(2);
+  });
+
+  it("is never another incarnation than the one asked for", async () => {
+    expect(await refusal(at("second"))).toEqual(unknown);
+    present = "second";
+    expect(await refusal(at("third"))).toEqual(unknown);
+    expect(await at("second")).toBe("second");
+  });
+
+  it("is looked up again after it was unknown, and after it was removed", async () => {
+    present = undefined;
+    expect(await refusal(at("first"))).toEqual({ code: "PROCESS_UNKNOWN", data: {} });
+    present = "first";
+    expect(await at("first")).toBe("first");
+    channels.forget({ processId: "p", incarnation: "first" } as ProcessInfo);
+    present = "second";
+    expect((await channels.find("p")).process.incarnation).toBe("second");
+  });
+
+  it("is released by everything that holds it when it is removed", async () => {
+    const channel = await channels.find("p");
+    const released: unknown[] = [];
+    const owned = new Set([channel]);
+    channel.owner = { owned };
+    channel.holders.add({ release: (which) => released.push(which) });
+    channels.forget({ processId: "p", incarnation: "another" } as ProcessInfo);
+    expect([released, owned.size]).toEqual([[], 1]);
+    channels.forget({ processId: "p", incarnation: "first" } as ProcessInfo);
+    expect([released, owned.size]).toEqual([[channel], 0]);
+  });
+});

@@ -1,0 +1,39 @@
+// What a command to a process that is not there comes to, and that no other failure passes for that.
+import { describe, expect, it } from "@jest/globals";
+import { ExecwireError } from "../../../lib/errors.ts";
+import { type MethodContext, methods } from "../../../lib/server/methods.ts";
+import type { ErrorCode, MethodName } from "../../../protocol/index.ts";
+import { refusal } from "../../support/refusal.ts";
+
+/** Calls a method on a server whose look-up of the process fails. */
+function call(method: MethodName, code: ErrorCode): Promise<unknown> {
+  const channels = { at: async () => Promise.reject(new ExecwireError(code, "the look-up failed")) };
+  const context = { channels, session: { role: "control" } } as unknown as MethodContext;
+  const handle = methods[method].handle as (params: object, context: MethodContext) => Promise<unknown>;
+  return handle({ processId: "p", incarnation: "i" }, context);
+}
+
+const answers = [
+  ["process/write", { status: "unknownProcess" }],
+  ["process/closeStdin", { status: "unknownProcess" }],
+  ["process/signal", {}],
+  ["process/resize", {}],
+  ["process/terminate", { running: false }],
+] as const;
+const refusals = ["process/holders", "process/activity", "process/read", "process/subscribe"] as const;
+
+describe("a command to a process that is unknown", () => {
+  it.each(answers)("by %s is answered with %j", async (method, answer) => {
+    expect(await call(method, "PROCESS_UNKNOWN")).toEqual(answer);
+  });
+
+  it.each(refusals)("by %s is refused", async (method) => {
+    expect(await refusal(call(method, "PROCESS_UNKNOWN"))).toEqual({ code: "PROCESS_UNKNOWN", data: {} });
+  });
+});
+
+describe("a command to a process that a relay cannot ask for any more", () => {
+  it.each([...answers.map(([method]) => method), ...refusals])("by %s is refused, not made up", async (method) => {
+    expect(await refusal(call(method, "CONNECTION_LOST"))).toEqual({ code: "CONNECTION_LOST", data: {} });
+  });
+});
