@@ -28,7 +28,8 @@ export function findNamespace() {
 /** The specs that are skipped on this machine and why, one per line. */
 export function skippedSpecs() {
   const lines = [];
-  if (!findReference()) lines.push("the contract suite on the Codex exec-server: there is no Codex binary (set CODEX_BIN)");
+  if (!findReference())
+    lines.push("the contract suite on the Codex exec-server: there is no Codex binary (set CODEX_BIN)");
   if (!chromiumPath) lines.push("the client in a browser: there is no /usr/bin/chromium");
   const absent = lacking("tmux", "python3");
   if (absent.length > 0) lines.push(`the survival of unrelated processes: ${absent.join(", ")} not installed`);
