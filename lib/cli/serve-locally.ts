@@ -17,7 +17,7 @@ export interface Credentials {
   remove(): void;
 }
 
-/** The options of `execwire serve` that decide. */
+/** The options of `execwire serve` that select the credentials. */
 export interface CredentialsOptions {
   readonly listen: ListenAddress | "stdio";
   readonly auth: "token" | "none";
