@@ -12,8 +12,6 @@ export default {
   // programs that they run, so a core to itself would idle.
   maxWorkers: "100%",
   testTimeout: 20_000,
-  // The gate must end even when a spec has left a connection open; whoever hunts such a leak runs with --forceExit=false.
-  forceExit: true,
   injectGlobals: false,
   extensionsToTreatAsEsm: [".ts"],
   transform: {
