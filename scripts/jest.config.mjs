@@ -12,8 +12,6 @@ export default {
   // the specs mostly wait for the programs they run.
   maxWorkers: "100%",
   testTimeout: 20_000,
-  // The gate must end even if a spec leaves a connection open. To find such a leak, run with --forceExit=false.
-  forceExit: true,
   injectGlobals: false,
   extensionsToTreatAsEsm: [".ts"],
   transform: {
