@@ -147,7 +147,7 @@ export class Follower {
   /** Invariant 2: before what comes now the source had sent this much, and it knew of no more acknowledgements than we do. */
   #dropDeadHolds(): void {
     const { acked } = this.#acks;
-    if (!this.#isHeld || this.log.bytesUpTo(this.log.headSeq) - this.log.bytesUpTo(acked) < this.#windowBytes) return;
+    if (!this.#isHeld || this.log.bytesAfter(acked) < this.#windowBytes) return;
     this.#asked = "gap";
     this.log.holds.drop(acked);
   }

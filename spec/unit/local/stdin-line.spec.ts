@@ -33,13 +33,13 @@ function make() {
 }
 
 describe("the line of a terminal", () => {
-  it("is promised the bytes that will be typed, not an empty write and not the end", () => {
+  it("reserves the bytes that will be typed, not an empty write and not the end", () => {
     const { stdin, queue, write } = make();
     write("");
     write("a");
     queue.end({ resolve: () => undefined, reject: () => undefined });
     stdin.take();
-    expect([stdin.promised, stdin.received]).toEqual([["a"], ["a", "EOF"]]);
+    expect([stdin.reserved, stdin.received]).toEqual([["a"], ["a", "EOF"]]);
   });
 });
 
