@@ -1,5 +1,5 @@
-// Checks what a server tells of a process. Readers decide by these fields, so one that is missing or of another type must not
-// pass for one that says something: an exit code that is not there is no success. What is unknown to this version is let through.
+// Checks what a server sends about a process. Readers decide by these fields, so a field that is missing or has the wrong type
+// must not pass as a value: a missing exit code is not success. Fields that this version does not know are accepted.
 import {
   checkFlag,
   checkInteger,
@@ -14,15 +14,15 @@ import {
 import { checkSize } from "./validate.ts";
 
 const MAX = Number.MAX_SAFE_INTEGER;
-/** What a Date can hold, in milliseconds. */
+/** The largest time of a Date, in milliseconds. */
 const MAX_TIME = 8.64e15;
-/** Exit codes are 8 bits on POSIX and 32 on Windows, where some hosts take them for signed. */
+/** Exit codes have 8 bits on POSIX and 32 on Windows, where some hosts read them as signed. */
 const [MIN_EXIT_CODE, MAX_EXIT_CODE] = [-(2 ** 31), 2 ** 32 - 1];
 const MAX_SIGNAL_CHARS = 32;
 const STREAMS = ["stdout", "stderr", "pty"];
 const TYPES = ["output", "resized", "exited", "closed"];
 
-/** The problem of an element of a log. Its seq must be consecutive, so a type that is not known cannot be passed over. */
+/** The problem of an event, if any. Seqs must be consecutive, so an event of unknown type cannot be skipped. */
 export function checkEvent(event: unknown): Problem | undefined {
   if (!isRecord(event)) return { field: "event", message: "must be a map" };
   const wrong = checkInteger("event.seq", event.seq, 1, MAX);
@@ -41,12 +41,12 @@ export function checkEvent(event: unknown): Problem | undefined {
   }
 }
 
-/** The problem of an exit that is told ahead of its turn. */
+/** The problem of an exit that is announced ahead of its turn. */
 export function checkExit(event: unknown): Problem | undefined {
   return checkEvent(event) ?? checkOneOf("event.type", (event as { type: string }).type, ["exited"]);
 }
 
-/** The problem of an announced loss. */
+/** The problem of a gap. */
 export function checkGap(gap: unknown): Problem | undefined {
   if (!isRecord(gap)) return { field: "gap", message: "must be a map" };
   return (
@@ -56,7 +56,7 @@ export function checkGap(gap: unknown): Problem | undefined {
   );
 }
 
-/** The problem of a process as lists show it. */
+/** The problem of a process description. */
 export function checkProcess(process: unknown): Problem | undefined {
   if (!isRecord(process)) return { field: "process", message: "must be a map" };
   return (
@@ -85,7 +85,7 @@ function checkOmitted(omitted: unknown): Problem | undefined {
   );
 }
 
-/** The problem of the answer to a read. */
+/** The problem of the result of a read. */
 export function checkRead(result: Record<string, unknown>): Problem | undefined {
   const { chunks } = result;
   if (!Array.isArray(chunks)) return { field: "chunks", message: "must be an array" };
@@ -117,16 +117,16 @@ function checkExited(event: Record<string, unknown>): Problem | undefined {
   );
 }
 
-/** At most one of the two is known, and what is not is null: neither may be absent. */
+/** At most one of `exitCode` and `signal` is known. The unknown one is null, never absent. */
 function checkStatus(field: string, { exitCode, signal }: Record<string, unknown>): Problem | undefined {
   if (exitCode === null) return signal === null ? undefined : checkSignalName(`${field}.signal`, signal);
   return (
     checkInteger(`${field}.exitCode`, exitCode, MIN_EXIT_CODE, MAX_EXIT_CODE) ??
-    (signal === null ? undefined : { field: `${field}.signal`, message: "must be null beside an exit code" })
+    (signal === null ? undefined : { field: `${field}.signal`, message: "must be null when there is an exit code" })
   );
 }
 
-/** Names of any system, but nothing that could not be one. */
+/** Accepts signal names of any system, and nothing else. */
 function checkSignalName(field: string, signal: unknown): Problem | undefined {
   const wrong = checkText(field, signal, MAX_SIGNAL_CHARS);
   if (wrong || /^SIG[A-Z0-9+-]+$/.test(signal as string)) return wrong;

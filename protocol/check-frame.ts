@@ -1,18 +1,18 @@
-// Looks over the bytes of a frame before it is decoded: what is not plain msgpack, is nested without end or would become
-// millions of objects never reaches the decoder. One pass; strings and byte strings are skipped by their length.
+// Checks the bytes of a frame before it is decoded: frames that are not plain msgpack, are nested too deeply or would become
+// millions of objects never reach the decoder. One pass; strings and byte strings are skipped by their length.
 import type { Limits } from "./limits.ts";
 
-/** Bounds of a frame. */
+/** Limits of a frame. */
 export type FrameLimits = Pick<Limits, "messageDepth" | "messageValues">;
 
-/** A map or array whose items are still to come. */
+/** A map or array whose remaining items have not been read yet. */
 interface Level {
   remaining: number;
-  /** Every second item of a map is a key, which must be a string. */
+  /** In a map, every second item is a key, which must be a string. */
   readonly isMap: boolean;
 }
 
-/** Fixed sizes behind the first byte 0xca..0xd3: floats, then integers without and with a sign. */
+/** Sizes after the first bytes 0xca..0xd3: floats, unsigned integers, signed integers. */
 const NUMBER_SIZES = [4, 8, 1, 2, 4, 8, 1, 2, 4, 8];
 
 /** `__proto__` in ASCII, and the first byte of a string of that length in its usual encoding. */
@@ -20,9 +20,9 @@ const PROTO = [0x5f, 0x5f, 0x70, 0x72, 0x6f, 0x74, 0x6f, 0x5f, 0x5f];
 const SHORT_PROTO = 0xa0 + PROTO.length;
 
 /**
- * Throws when `frame` is anything but one msgpack value made of maps with string keys, arrays, strings, byte strings, booleans,
- * nil, finite numbers and integers within 2^53, at most `messageDepth` levels deep and of at most `messageValues` values.
- * Returns whether one of the keys is `__proto__`, which decoders do not pass on under its name.
+ * Throws unless `frame` is exactly one msgpack value made of maps with string keys, arrays, strings, byte strings, booleans,
+ * nil, finite numbers and integers within 2^53, with at most `messageDepth` levels and `messageValues` values. Returns whether
+ * one of the keys is `__proto__`, which decoders rename.
  */
 export function checkFrame(frame: Uint8Array, { messageDepth, messageValues }: FrameLimits): boolean {
   const view = new DataView(frame.buffer, frame.byteOffset, frame.byteLength);
@@ -44,7 +44,7 @@ export function checkFrame(frame: Uint8Array, { messageDepth, messageValues }: F
   };
   const open = (items: number, isMap: boolean): void => {
     const remaining = isMap ? items * 2 : items;
-    // An item has at least a byte, so a larger count is a lie.
+    // An item takes at least one byte, so a larger count is impossible.
     if (remaining > frame.length - position) throw new Error("announces more than it holds");
     levels.push({ remaining, isMap });
     if (levels.length > messageDepth) throw new Error(`is nested deeper than ${messageDepth} levels`);
@@ -60,7 +60,7 @@ export function checkFrame(frame: Uint8Array, { messageDepth, messageValues }: F
     const isString = (first >= 0xa0 && first <= 0xbf) || (first >= 0xd9 && first <= 0xdb);
     if (isKey && !isString) throw new Error("has a key that is not a string");
     if (first <= 0x7f || first >= 0xe0 || first === 0xc0 || first === 0xc2 || first === 0xc3) {
-      // A small integer, nil or a boolean: there is nothing more of it.
+      // A small integer, nil or a boolean: no more bytes follow.
     } else if (first <= 0x8f) open(first & 0x0f, true);
     else if (first <= 0x9f) open(first & 0x0f, false);
     else if (first <= 0xbf) {

@@ -1,4 +1,5 @@
-// Checks a decoded message before anything acts on it: its shape here, the arguments of a method where they are used.
+// Checks a decoded message before anything acts on it. Its shape is checked here, the arguments of a method where they are
+// used.
 import { checkEvent, checkExit, checkGap, checkProcess, checkRead } from "./check-event.ts";
 import { checkFlag, checkInteger, checkOneOf, checkText, isRecord, optional, type Problem } from "./check-value.ts";
 import { MAX_TIMER_MS, MAX_WINDOW_BYTES, MIN_FRAME_BYTES, MIN_PING_MS } from "./limits.ts";
@@ -16,7 +17,7 @@ import {
 const MAX = Number.MAX_SAFE_INTEGER;
 const DELIVERIES = ["gap", "lossless"];
 
-/** The problem of what a client sent, if it is no message at all: its connection cannot go on. */
+/** The problem of a client's message, if it is malformed: its connection must be closed. */
 export function checkClientMessage(message: unknown): Problem | undefined {
   if (!isRecord(message)) return { field: "message", message: "must be a map" };
   switch (message.type) {
@@ -39,7 +40,7 @@ export function checkClientMessage(message: unknown): Problem | undefined {
   }
 }
 
-/** The problem of what a server sent. Its content is trusted, its shape is not: it may be another program. */
+/** The problem of a server's message. Its content is trusted, its shape is not: the server may be another program. */
 export function checkServerMessage(message: unknown): Problem | undefined {
   if (!isRecord(message)) return { field: "message", message: "must be a map" };
   switch (message.type) {
@@ -64,17 +65,17 @@ export function checkServerMessage(message: unknown): Problem | undefined {
     case "change":
       return checkProcess(message.process);
     default:
-      // A later version of the same major may send more; what is not known is not needed.
+      // A later version of the same major may send more types; an unknown one is not needed.
       return typeof message.type === "string" ? undefined : { field: "type", message: "must be a string" };
   }
 }
 
-/** The problem of the arguments of a known method. */
+/** The problem of the params of a known method. */
 export function checkParams(method: MethodName, params: Readonly<Record<string, unknown>>): Problem | undefined {
   return PARAMS[method](params);
 }
 
-/** The problem of what a method was answered with. What a later version adds is let through. */
+/** The problem of the result of a method. Fields that a later version adds are accepted. */
 export function checkResult(method: MethodName, result: Readonly<Record<string, unknown>>): Problem | undefined {
   return RESULTS[method](result);
 }
@@ -186,17 +187,19 @@ function checkError(error: unknown): Problem | undefined {
   if (!isRecord(error)) return { field: "error", message: "must be a map" };
   const { code, message, data } = error;
   if (typeof code !== "string" || !/^[A-Z][A-Z_]{0,63}$/.test(code)) {
-    return { field: "error.code", message: "must be a code, capital letters" };
+    return { field: "error.code", message: "must be a code in capital letters" };
   }
   if (typeof message !== "string") return { field: "error.message", message: "must be a string" };
-  return optional(data, checkFacts);
+  return optional(data, checkErrorData);
 }
 
-/** Facts are plain values, so that nothing has to look deeper. */
-function checkFacts(data: unknown): Problem | undefined {
+/** Error data is flat, so that no code has to look deeper. */
+function checkErrorData(data: unknown): Problem | undefined {
   if (!isRecord(data)) return { field: "error.data", message: "must be a map" };
-  const odd = Object.values(data).find((fact) => !["string", "number", "boolean"].includes(typeof fact));
-  return odd === undefined ? undefined : { field: "error.data", message: "must hold texts, numbers and flags" };
+  const invalid = Object.values(data).find((fact) => !["string", "number", "boolean"].includes(typeof fact));
+  return invalid === undefined
+    ? undefined
+    : { field: "error.data", message: "must hold only strings, numbers and booleans" };
 }
 
 function checkServerLimits(serverLimits: unknown): Problem | undefined {

@@ -1,13 +1,13 @@
-// Checks of single values from outside. Each check answers with the problem, or undefined, and never throws: the caller turns it into
+// Checks single values from outside. Each check returns the problem, or undefined, and never throws: the caller converts it to
 // an error of its own layer.
 
-/** What is wrong with an argument: the field, and a sentence that a person can act on. */
+/** What is wrong with an argument: its field, and a message that a person can act on. */
 export interface Problem {
   readonly field: string;
   readonly message: string;
 }
 
-/** The problem of a choice among words. */
+/** The problem of a value that must be one of some words. */
 export function checkOneOf(field: string, value: unknown, words: readonly string[]): Problem | undefined {
   if (words.includes(value as string)) return undefined;
   return problem(field, `must be one of ${words.join(", ")}, got ${describe(value)}`);
@@ -19,9 +19,9 @@ export function checkInteger(field: string, value: unknown, min: number, max: nu
   return problem(field, `must be an integer from ${min} to ${max}, got ${describe(value)}`);
 }
 
-/** The problem of a map of texts. */
+/** The problem of a map of strings. */
 export function checkTextMap(field: string, map: unknown): Problem | undefined {
-  // No value is shown: it may be a secret in the wrong place.
+  // The value is not shown: it may be a misplaced secret.
   if (!isRecord(map))
     return problem(field, `must be an object of strings, got ${Array.isArray(map) ? "an array" : typeof map}`);
   for (const [name, value] of Object.entries(map)) {
@@ -31,7 +31,7 @@ export function checkTextMap(field: string, map: unknown): Problem | undefined {
   return undefined;
 }
 
-/** The problem of a list of texts. */
+/** The problem of a list of strings. */
 export function checkTextList(field: string, list: unknown, maxChars = Number.POSITIVE_INFINITY): Problem | undefined {
   if (!Array.isArray(list)) return problem(field, `must be an array of strings, got ${describe(list)}`);
   for (const [index, item] of list.entries()) {
@@ -41,7 +41,7 @@ export function checkTextList(field: string, list: unknown, maxChars = Number.PO
   return undefined;
 }
 
-/** Text that reaches the operating system as a C string: NUL would cut it short in silence. */
+/** The problem of a string that reaches the operating system as a C string: a NUL would silently cut it short. */
 export function checkText(field: string, value: unknown, maxChars = Number.POSITIVE_INFINITY): Problem | undefined {
   if (typeof value !== "string") return problem(field, `must be a string, got ${describe(value)}`);
   if (value.includes("\0")) return problem(field, "must not contain a NUL character");
@@ -49,7 +49,7 @@ export function checkText(field: string, value: unknown, maxChars = Number.POSIT
   return undefined;
 }
 
-/** The problem of a value that is yes or no. */
+/** The problem of a boolean. */
 export function checkFlag(field: string, value: unknown): Problem | undefined {
   return typeof value === "boolean" ? undefined : problem(field, `must be true or false, got ${describe(value)}`);
 }
@@ -59,17 +59,17 @@ export function optional(value: unknown, check: (value: unknown) => Problem | un
   return value === undefined ? undefined : check(value);
 }
 
-/** A problem. */
+/** Makes a problem. */
 export function problem(field: string, message: string): Problem {
   return { field, message };
 }
 
-/** Whether a value is a map of fields. */
+/** Whether a value is an object with fields. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A value in an error message, short, and without what may be secret: text is shown by its beginning. */
+/** A value for an error message: short, and only the beginning of a text, which may be secret. */
 export function describe(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}...` : value);
   if (Array.isArray(value)) return "an array";

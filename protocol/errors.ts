@@ -1,24 +1,25 @@
-// The codes of refusals and breakages. Codes are API and never change their meaning; messages are for people.
+// Error codes. They are API and never change their meaning; messages are for people.
 
 /**
  * Stable code of an error.
- * - `INVALID_PARAMS` an argument is wrong; `data.field` names it
- * - `PROCESS_EXISTS` the id is in use, until its process was removed
- * - `PROCESS_UNKNOWN` no such process (never was, or removed after its retention)
+ * - `INVALID_PARAMS` an argument is invalid; `data.field` names it
+ * - `PROCESS_EXISTS` the id is in use until its process is removed
+ * - `PROCESS_UNKNOWN` no such process: it never existed, or was removed after its retention
  * - `PROCESS_STARTING` the process has no child yet
- * - `START_CANCELLED` terminated before the child was up; nothing is left running
- * - `SPAWN_FAILED` the operating system refused; `data.kind` says what, `data.path` which
- * - `LIMIT_EXCEEDED` a configured limit is reached, or `ttyLine` of the kernel; `data.limit` names it
+ * - `START_CANCELLED` terminated before the child was running; nothing is left running
+ * - `SPAWN_FAILED` the operating system refused the start; `data.kind` gives the reason, `data.path` the path
+ * - `LIMIT_EXCEEDED` a configured limit is reached, or the kernel's `ttyLine`; `data.limit` names it
  * - `WRITE_ID_CONFLICT` the write id was used before with other bytes
- * - `SIGNAL_FAILED` the operating system does not allow it to be signalled
- * - `UNSUPPORTED` this platform or provider cannot do it
- * - `CLOSED` the supervisor or client was closed
- * - `UNAUTHORIZED` the server does not know this token
- * - `FORBIDDEN` the token allows to look, not to act
- * - `SESSION_UNKNOWN` the session to resume is over, or never was
- * - `VERSION_UNSUPPORTED` the peer speaks another version of the protocol
- * - `CONNECTION_LOST` no connection, and recovery gave up; `data.reason` says why. What happens to the processes is not known
- * - `PROTOCOL_VIOLATION` the peer sent what the protocol does not allow
+ * - `SIGNAL_FAILED` the operating system does not permit the signal
+ * - `UNSUPPORTED` this platform, spawner or server does not support it
+ * - `CLOSED` the supervisor or client is closed
+ * - `UNAUTHORIZED` the server does not accept the token
+ * - `FORBIDDEN` the token permits viewing only
+ * - `SESSION_UNKNOWN` the session to resume has ended or never existed
+ * - `VERSION_UNSUPPORTED` the peer uses another version of the protocol
+ * - `CONNECTION_LOST` the connection was lost and recovery gave up; `data.reason` gives the reason. The state of the processes
+ *   is unknown
+ * - `PROTOCOL_VIOLATION` the peer sent something that the protocol does not allow
  * - `OUTPUT_LOST` a reader that refuses gaps met one
  * - `INTERNAL` a bug in execwire
  */
@@ -43,7 +44,7 @@ export type ErrorCode =
   | "OUTPUT_LOST"
   | "INTERNAL";
 
-/** What kept a program from starting; the value of `data.kind` in `SPAWN_FAILED`. */
+/** Why a program could not start; the value of `data.kind` in `SPAWN_FAILED`. */
 export type SpawnFailureKind =
   | "not-found"
   | "not-executable"
@@ -57,5 +58,5 @@ export type SpawnFailureKind =
   | "resource-exhausted"
   | "failed";
 
-/** Facts beside a code, plain data so that they cross the wire. */
+/** Data of an error; flat, so that it crosses the wire unchanged. */
 export type ErrorData = Readonly<Record<string, string | number | boolean>>;

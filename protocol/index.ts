@@ -1,4 +1,5 @@
-// The language of execwire as pure data: types, limits, error codes and checks. No `node:` import, so it runs in a browser.
+// The protocol of execwire as pure data: types, limits, error codes and checks. No `node:` import, so it also runs in a
+// browser.
 export { checkClientMessage, checkParams, checkResult, checkServerMessage, isMethod } from "./check-message.ts";
 export { checkInteger, checkOneOf, checkText, optional, type Problem } from "./check-value.ts";
 export { decode, encode, encodeEvent } from "./codec.ts";

@@ -1,4 +1,4 @@
-// What travels on a connection, as types. protocol/README.md is the normative text; this file is its TypeScript.
+// The messages on a connection, as types. protocol/README.md is the normative text; this file is its TypeScript.
 import type { ErrorCode, ErrorData } from "./errors.ts";
 import type { ExitedEvent, GapNotice, ProcessEvent, Seq, TerminalSize } from "./events.ts";
 import type {
@@ -14,35 +14,35 @@ import type {
   WriteStatus,
 } from "./process.ts";
 
-/** Version of the protocol. A peer of another major version is refused. */
+/** Version of the protocol. A peer with another major version is refused. */
 export const PROTOCOL_VERSION = 1;
 
-/** Name that a client must offer in Sec-WebSocket-Protocol. */
+/** The subprotocol that a client must offer in Sec-WebSocket-Protocol. */
 export const SUBPROTOCOL = "execwire.v1";
 
-/** One life of one process. A call that names another life than the present one is refused. */
+/** Address of one incarnation of a process. A call on another incarnation than the current one is refused. */
 export interface ProcessAddress {
   readonly processId: string;
   readonly incarnation: string;
 }
 
-/** The methods: what a request asks, what its reply answers. */
+/** The methods, with the params of their requests and the results of their replies. */
 export interface Methods {
-  /** With `subscribe`, the subscription begins with the process: nothing it prints can be evicted before. */
+  /** With `subscribe`, the subscription exists before the process, so that none of its output can be evicted unread. */
   "process/start": {
     params: { spec: ProcessSpec; incarnation: string; subscribe?: DeliveryMode };
     result: { process: ProcessInfo; channel?: number };
   };
   "process/attach": { params: { processId: string }; result: { process: ProcessInfo } };
   /**
-   * With `limit`, a page: so many at most, fewer where they are large, from the one that follows `after`. `next` is the `after`
-   * of the next page; absent at the end.
+   * With `limit`, returns a page of at most this many processes, fewer where they are large, starting after `after`. `next` is
+   * the `after` of the next page; absent on the last page.
    */
   "process/list": {
     params: { limit?: number; after?: string };
     result: { processes: readonly ProcessInfo[]; next?: string };
   };
-  /** `acked`: how far a lossless reader has read what it already got; default `afterSeq`. */
+  /** `acked` is how far a lossless reader has read of what it already received; default `afterSeq`. */
   "process/subscribe": {
     params: ProcessAddress & { afterSeq: Seq; delivery: DeliveryMode; acked?: Seq };
     result: { channel: number };
@@ -72,7 +72,7 @@ export interface Methods {
 /** Name of a method. */
 export type MethodName = keyof Methods;
 
-/** A refusal or breakage on the wire. */
+/** An error on the wire. */
 export interface WireError {
   readonly code: ErrorCode;
   readonly message: string;
@@ -83,35 +83,35 @@ export interface WireError {
 export interface HelloMessage {
   readonly type: "hello";
   readonly version: number;
-  /** The server's token, unless the transport carried it. */
+  /** The server's token, unless the transport has carried it. */
   readonly token?: string;
-  /** A session to go on with. The secret is what counts; it is given once, in `welcome`. */
+  /** A session to resume. The secret, which is sent only in `welcome`, is the capability to do so. */
   readonly resume?: {
     readonly sessionId: string;
     readonly secret: string;
-    /** Requests that will be sent again: the server may forget the replies to all others. */
+    /** Unanswered requests, which will be sent again; the server may drop the replies to all others. */
     readonly pending: readonly number[];
   };
 }
 
-/** A call. Ids are 1, 2, 3 ... per session and stay the same when a request is sent again after a reconnect. */
+/** A call. Ids are 1, 2, 3 and so on per session, and stay the same when a request is sent again after a reconnect. */
 export interface RequestMessage {
   readonly type: "request";
   readonly id: number;
-  /** Ids of replies that arrived since the last request: the server may forget them. */
+  /** Ids of replies that arrived since the last request; the server may drop them. */
   readonly acked: readonly number[];
   readonly method: MethodName;
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** A lossless subscriber has taken everything up to `seq`; what it has not bounds what the server sends ahead. */
+/** A lossless subscriber has read everything up to `seq`. Unacknowledged output limits how far ahead the server sends. */
 export interface AckMessage {
   readonly type: "ack";
   readonly channel: number;
   readonly seq: Seq;
 }
 
-/** Asks for a pong; sent by either side. Browsers cannot see protocol pings. */
+/** Asks for a pong; sent by either side. Needed because browsers do not expose WebSocket pings. */
 export interface PingMessage {
   readonly type: "ping";
 }
@@ -121,7 +121,7 @@ export interface PongMessage {
   readonly type: "pong";
 }
 
-/** What a client sends. */
+/** Messages from the client. */
 export type ClientMessage = HelloMessage | RequestMessage | AckMessage | PingMessage | PongMessage;
 
 /** First message of a server. */
@@ -129,41 +129,41 @@ export interface WelcomeMessage {
   readonly type: "welcome";
   readonly version: number;
   readonly sessionId: string;
-  /** Capability to resume this session; never shown elsewhere. */
+  /** Capability to resume this session; sent only here. */
   readonly secret: string;
-  /** Whether the session is the one asked for. */
+  /** Whether this is the session that the client asked to resume. */
   readonly resumed: boolean;
   readonly limits: {
-    /** How long the session outlives its connection. */
+    /** Milliseconds that the session outlives its connection. */
     readonly sessionTtlMs: number;
     readonly pingMs: number;
     readonly frameBytes: number;
-    /** Output sent ahead of the acknowledgement of a lossless subscriber. */
+    /** Bytes of output sent ahead of a lossless subscriber's acknowledgement. */
     readonly windowBytes: number;
   };
 }
 
-/** Answer to a request. */
+/** Reply to a request. */
 export type ReplyMessage =
   | { readonly type: "reply"; readonly id: number; readonly result: unknown }
   | { readonly type: "reply"; readonly id: number; readonly error: WireError };
 
-/** An event of a subscribed process. The same frame goes to all its viewers. */
+/** An event of a subscribed process. All its viewers get the same frame. */
 export type EventMessage = { readonly type: "event"; readonly channel: number; readonly event: ProcessEvent };
 
-/** The process has exited, said ahead of what the viewer has not read yet; the event itself still comes in its place. */
+/** The process has exited: sent ahead of output that the viewer has not read yet. The event itself still follows in its place. */
 export type ExitMessage = { readonly type: "exit"; readonly channel: number; readonly event: ExitedEvent };
 
-/** What this viewer, and perhaps no other, has lost. */
+/** A gap for this viewer; other viewers may not have lost anything. */
 export type GapMessage = { readonly type: "gap"; readonly channel: number; readonly gap: GapNotice };
 
 /** The log of a subscribed process will never be closed. */
 export type FailedMessage = { readonly type: "failed"; readonly channel: number; readonly error: WireError };
 
-/** A process changed its state; sent after `changes/watch`. */
+/** A process has changed its state; sent after `changes/watch`. */
 export type ChangeMessage = { readonly type: "change"; readonly process: ProcessInfo };
 
-/** What a server sends. */
+/** Messages from the server. */
 export type ServerMessage =
   | WelcomeMessage
   | ReplyMessage

@@ -1,11 +1,11 @@
-// How many bytes text has on the wire, without encoding it and without Node.
+// The UTF-8 size of text, without encoding it and without Node.
 
-/** Node counts many times faster; a browser has no such function. */
+/** Node's native count is many times faster; a browser has none. */
 const native: { byteLength(text: string): number } | undefined = Object(globalThis).Buffer;
-/** Below this the call would cost more than it saves. */
+/** Shorter texts are counted faster in JavaScript than by a native call. */
 const LONG_TEXT = 64;
 
-/** Bytes of a text in UTF-8; half of a surrogate pair counts as the three bytes that replace it. */
+/** UTF-8 bytes of a text; a lone surrogate counts as the three bytes of its replacement character. */
 export function utf8Bytes(text: string): number {
   return native && text.length >= LONG_TEXT ? native.byteLength(text) : countBytes(text);
 }
@@ -17,15 +17,15 @@ export function countBytes(text: string): number {
     const unit = text.charCodeAt(at);
     if (unit < 0x80) continue;
     bytes += unit < 0x800 ? 1 : 2;
-    // A pair has four bytes together.
+    // A surrogate pair takes four bytes.
     if (isHighSurrogate(unit) && isLowSurrogate(text.charCodeAt(at + 1))) at += 1;
   }
   return bytes;
 }
 
-/** The longest beginning of a text that has at most so many bytes and ends with a whole character. */
+/** The longest prefix of at most this many bytes that ends with a whole character. */
 export function utf8Prefix(text: string, maxBytes: number): string {
-  // No character has less than a byte, nor more than three bytes a unit.
+  // A UTF-16 unit takes at least one byte and at most three.
   if (text.length * 3 <= maxBytes || (text.length <= maxBytes && utf8Bytes(text) <= maxBytes)) return text;
   let bytes = 0;
   for (let at = 0; at < text.length; ) {

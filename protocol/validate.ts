@@ -1,5 +1,5 @@
-// Checks the arguments of calls: in the public API with the bounds of the host, on the wire without them, since only the host of a
-// process knows its bounds.
+// Checks the arguments of calls: in the public API with the limits of the host, on the wire without them, since only the host
+// of a process knows its limits.
 import {
   checkFlag,
   checkInteger,
@@ -19,18 +19,18 @@ import type { ProcessSpec } from "./process.ts";
 
 const MAX = Number.MAX_SAFE_INTEGER;
 const SCOPES = ["process", "group", "session", "tree"];
-/** Names of signals are short; which of them exist is known to the host of the process. */
+/** Characters of a signal name; which signals exist is known to the host of the process. */
 const MAX_SIGNAL_CHARS = 32;
 /** Characters of an incarnation: a uuid, with room to spare. */
 const INCARNATION_CHARS = 64;
 
-/** Bounds of a spec that its host may choose. */
+/** Limits of a spec that its host may choose. */
 export type SpecLimits = Pick<Limits, "processIdChars" | "envPatterns" | "envPatternChars">;
 
-/** Where the bounds are those of another host. */
+/** For a process of another host, which applies its own limits. */
 const NO_LIMITS: SpecLimits = { processIdChars: MAX, envPatterns: MAX, envPatternChars: MAX };
 
-/** Arguments of a call, before anything is known of them. */
+/** Unchecked arguments of a call. */
 export type Arguments = Readonly<Record<string, unknown>>;
 
 const SPEC_FIELDS = new Set<string>([
@@ -50,7 +50,10 @@ const SPEC_FIELDS = new Set<string>([
   "labels",
 ] satisfies (keyof ProcessSpec)[]);
 
-/** The first problem of a process spec. Unknown fields are a problem too: a misspelt `envPolicy` must not run without a policy. */
+/**
+ * The first problem of a process spec. Unknown fields are a problem too: with a misspelt `envPolicy`, the process must not run
+ * without a policy.
+ */
 export function checkSpec(spec: unknown, limits: SpecLimits = NO_LIMITS): Problem | undefined {
   if (!isRecord(spec)) return problem("spec", `must be an object, got ${describe(spec)}`);
   const unknown = Object.keys(spec).find((name) => !SPEC_FIELDS.has(name));
@@ -68,7 +71,7 @@ export function checkSpec(spec: unknown, limits: SpecLimits = NO_LIMITS): Proble
     optional(spec.pipeStdin, (flag) => checkFlag("pipeStdin", flag)) ??
     optional(spec.merge, (flag) => checkFlag("merge", flag)) ??
     (spec.merge === true && tty
-      ? problem("merge", "has no meaning on a tty, which has one stream anyway")
+      ? problem("merge", "cannot be combined with tty, which has only one stream")
       : undefined) ??
     optional(timeoutMs, (ms) => checkInteger("timeoutMs", ms, 1, MAX_TIMER_MS)) ??
     optional(inheritFds, checkFds) ??
@@ -84,7 +87,7 @@ export function checkSize(size: unknown): Problem | undefined {
   return checkInteger("rows", rows, 1, 65_535) ?? checkInteger("cols", cols, 1, 65_535);
 }
 
-/** The problem of a start: of the spec, or of the incarnation it shall have. */
+/** The problem of a start: of its spec or its incarnation. */
 export function checkStart(spec: unknown, incarnation: unknown, limits?: SpecLimits): Problem | undefined {
   return checkSpec(spec, limits) ?? checkText("incarnation", incarnation, INCARNATION_CHARS);
 }
@@ -98,7 +101,7 @@ export function checkReadOptions(options: Arguments, maxWaitMs: number = MAX): P
   );
 }
 
-/** The problem of a write. An empty id is always wrong: it could never tell a retry from a new write. */
+/** The problem of a write. An empty id is always wrong: it cannot distinguish a retry from a new write. */
 export function checkWrite({ chunk, writeId }: Arguments, maxIdChars: number = MAX): Problem | undefined {
   if (writeId === "") return problem("writeId", "must not be empty");
   return (
@@ -107,7 +110,7 @@ export function checkWrite({ chunk, writeId }: Arguments, maxIdChars: number = M
   );
 }
 
-/** The problem of a signal, as far as it has one on every host. */
+/** The problem of a signal, as far as it can be checked on every host. */
 export function checkSignal({ signal, scope }: Arguments): Problem | undefined {
   return checkText("signal", signal, MAX_SIGNAL_CHARS) ?? checkScope(scope);
 }
@@ -117,7 +120,7 @@ export function checkTermination({ graceMs, scope }: Arguments): Problem | undef
   return checkGrace({ graceMs }) ?? checkScope(scope);
 }
 
-/** The problem of a grace. */
+/** The problem of a grace period. */
 export function checkGrace({ graceMs }: Arguments): Problem | undefined {
   return optional(graceMs, (ms) => checkInteger("graceMs", ms, 0, MAX_TIMER_MS));
 }
@@ -196,7 +199,7 @@ function checkFds(fds: unknown): Problem | undefined {
   return undefined;
 }
 
-/** An environment: text values under names that a C program can read back. */
+/** The problem of an environment: strings under names that a C program can read back. */
 function checkEnv(field: string, env: unknown): Problem | undefined {
   const wrong = checkTextMap(field, env);
   if (wrong) return wrong;

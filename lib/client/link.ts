@@ -8,6 +8,7 @@ import {
   encode,
   type Limits,
   PROTOCOL_VERSION,
+  present,
   type ServerMessage,
   type WelcomeMessage,
 } from "../../protocol/index.ts";
@@ -127,13 +128,8 @@ export class Link {
 
   #greet(transport: Transport): void {
     const { token, pending } = this.#options;
-    const hello: ClientMessage = {
-      type: "hello",
-      version: PROTOCOL_VERSION,
-      ...(token !== undefined && { token }),
-      ...(this.#session && { resume: { ...this.#session, pending: pending() } }),
-    };
-    transport.send(encode(hello));
+    const resume = this.#session && { ...this.#session, pending: pending() };
+    transport.send(encode(present({ type: "hello" as const, version: PROTOCOL_VERSION, token, resume })));
   }
 
   #receive(frame: Uint8Array): void {

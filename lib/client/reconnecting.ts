@@ -238,7 +238,7 @@ export class ReconnectingConnection<T extends Transport = Transport> {
 
 /** The error of pending and later calls when the connection is closed by a loss. */
 export function connectionLost(reason: string, message: string, cause?: unknown): ExecwireError {
-  return new ExecwireError("CONNECTION_LOST", message, { data: { reason }, ...(cause !== undefined && { cause }) });
+  return new ExecwireError("CONNECTION_LOST", message, { data: { reason }, cause });
 }
 
 /** A refusal after a first welcome is a lost connection: what becomes of the processes is not known. */

@@ -20,8 +20,8 @@ import { Process } from "../process/process.ts";
 import type { OpenTransport } from "../transport/transport.ts";
 import { Link } from "./link.ts";
 import { collectPages } from "./process-list.ts";
-import { RemoteLog } from "./remote-log.ts";
 import { RemotePort } from "./remote-port.ts";
+import { RemoteProcess } from "./remote-process.ts";
 import { Requests } from "./requests.ts";
 import { newUuid } from "./uuid.ts";
 
@@ -47,8 +47,8 @@ export class RemoteBackend implements Backend {
   readonly #limits: Limits;
   readonly #onError: ReportError;
   readonly #clock: Clock;
-  readonly #logs = new Map<string, RemoteLog>();
-  readonly #channels = new Map<number, RemoteLog>();
+  readonly #remotes = new Map<string, RemoteProcess>();
+  readonly #channels = new Map<number, RemoteProcess>();
   /** Connections made so far. */
   #connections = 0;
   #watching = false;
@@ -70,7 +70,8 @@ export class RemoteBackend implements Backend {
       clock: this.#clock,
       limits: options.limits,
       pending: () => this.#requests.pending,
-      mayStartOver: () => this.#requests.areReadOnly && ![...this.#logs.values()].some((log) => log.isLossless),
+      mayStartOver: () =>
+        this.#requests.areReadOnly && ![...this.#remotes.values()].some((remote) => remote.isLossless),
       onMessage: (message) => this.#receive(message),
       onConnected: () => this.#onConnected(),
       onClosed: (reason) => this.#onClosed(reason),
@@ -88,11 +89,11 @@ export class RemoteBackend implements Backend {
           if (process.incarnation !== incarnation || process.processId !== (spec.processId ?? incarnation)) {
             return reject(this.#failWrongProcess("process/start", spec.processId ?? incarnation));
           }
-          const log = this.#logOf(process, "lossless");
+          const remote = this.#remoteOf(process, "lossless");
           // The subscription was lost with the connection that requested it.
-          if (channel !== undefined && connection === this.#connections) log.follow(channel);
-          else log.replica.subscribe();
-          resolve(this.#processOf(log, "lossless"));
+          if (channel !== undefined && connection === this.#connections) remote.follow(channel);
+          else remote.follower.subscribe();
+          resolve(this.#processOf(remote, "lossless"));
         },
         onError: reject,
       });
@@ -103,10 +104,10 @@ export class RemoteBackend implements Backend {
     refuse(checkText("processId", processId));
     const { process } = await this.#requests.call("process/attach", { processId });
     if (process.processId !== processId) throw this.#failWrongProcess("process/attach", processId);
-    const log = this.#logOf(process, "gap");
+    const remote = this.#remoteOf(process, "gap");
     // Subscribe while it starts: a failed start is not reported to later subscribers.
-    if (process.state === "starting" && !log.replica.wanted) log.replica.subscribe();
-    return this.#processOf(log, "gap");
+    if (process.state === "starting" && !remote.follower.wanted) remote.follower.subscribe();
+    return this.#processOf(remote, "gap");
   }
 
   list(): Promise<readonly ProcessInfo[]> {
@@ -164,33 +165,33 @@ export class RemoteBackend implements Backend {
     return violation;
   }
 
-  /** The log of a process, shared by all its handles: the server sends its events once. */
-  #logOf(info: ProcessInfo, delivery: DeliveryMode): RemoteLog {
-    const known = this.#logs.get(info.incarnation);
+  /** A process with its log, shared by all its handles: the server sends its events once. */
+  #remoteOf(info: ProcessInfo, delivery: DeliveryMode): RemoteProcess {
+    const known = this.#remotes.get(info.incarnation);
     // A failed log stays failed: a new handle gets a new one.
-    if (known && !known.replica.failure) {
+    if (known && !known.log.failure) {
       known.info = info;
       return known;
     }
     const { retainedBytes, retainedEvents } = this.#limits;
     const { windowBytes } = this.link;
-    const onChannel = (channel: number) => this.#channels.set(channel, log);
-    const log = new RemoteLog(info, this.link, this.#requests, onChannel, {
+    const onChannel = (channel: number) => this.#channels.set(channel, remote);
+    const remote = new RemoteProcess(info, this.link, this.#requests, onChannel, {
       delivery,
       retainedBytes,
       retainedEvents,
       windowBytes,
       clock: this.#clock,
     });
-    this.#logs.set(info.incarnation, log);
-    return log;
+    this.#remotes.set(info.incarnation, remote);
+    return remote;
   }
 
-  #processOf(log: RemoteLog, delivery: DeliveryMode): Process {
+  #processOf(remote: RemoteProcess, delivery: DeliveryMode): Process {
     return new Process({
-      info: () => log.info,
-      log: log.replica,
-      port: new RemotePort(this.#requests, log.info),
+      info: () => remote.info,
+      log: remote.log,
+      port: new RemotePort(this.#requests, remote.info),
       delivery,
       onSubscriberError: this.#onError,
     });
@@ -231,24 +232,24 @@ export class RemoteBackend implements Backend {
   }
 
   #push(message: Push): void {
-    const log = this.#channels.get(message.channel);
+    const remote = this.#channels.get(message.channel);
     // A message that was under way when the client stopped following this process.
-    if (!log) return;
-    if (!accept(log, message)) {
-      const text = `the server sent events of process ${log.info.processId} that contradict earlier ones`;
+    if (!remote) return;
+    if (!accept(remote, message)) {
+      const text = `the server sent events of process ${remote.info.processId} that contradict earlier ones`;
       return this.link.fail(new ExecwireError("PROTOCOL_VIOLATION", text));
     }
-    if (!log.replica.closed && !log.replica.failure) return;
+    if (!remote.log.closed && !remote.log.failure) return;
     // Handles of the process keep its log; no more messages are routed to it.
     this.#channels.delete(message.channel);
-    this.#logs.delete(log.info.incarnation);
+    this.#remotes.delete(remote.info.incarnation);
   }
 
   #onChange(process: ProcessInfo): void {
-    const log = this.#logs.get(process.incarnation);
-    if (log) log.info = process;
+    const remote = this.#remotes.get(process.incarnation);
+    if (remote) remote.info = process;
     // A log with an unfinished reader stays: `#onClosed` must fail it, or the reader would wait for ever.
-    if (process.state === "removed" && !log?.replica.wanted) this.#logs.delete(process.incarnation);
+    if (process.state === "removed" && !remote?.follower.wanted) this.#remotes.delete(process.incarnation);
     this.#changes.next(process);
   }
 
@@ -257,28 +258,28 @@ export class RemoteBackend implements Backend {
     // Channel numbers stay the same on every connection to a server; subscriptions end with theirs.
     this.#requests.sendAgain();
     if (this.#watching) this.#resumeWatching();
-    for (const log of this.#logs.values()) log.resume();
+    for (const remote of this.#remotes.values()) remote.resume();
   }
 
   #onClosed(reason: ExecwireError): void {
     this.#requests.fail(reason);
-    for (const log of this.#logs.values()) log.replica.fail(reason);
+    for (const remote of this.#remotes.values()) remote.log.fail(reason);
     if (reason.code === "CLOSED") this.#changes.complete();
     else this.#changes.error(reason);
   }
 }
 
 /** Passes a message to the log of its process. Returns false when it contradicts earlier ones. */
-function accept(log: RemoteLog, message: Push): boolean {
+function accept(remote: RemoteProcess, message: Push): boolean {
   switch (message.type) {
     case "event":
-      return log.accept(message.event);
+      return remote.follower.accept(message.event);
     case "exit":
-      return log.replica.announceExit(message.event);
+      return remote.follower.announceExit(message.event);
     case "gap":
-      return log.accept({ ...message.gap, type: "gap" });
+      return remote.follower.accept({ ...message.gap, type: "gap" });
     case "failed":
-      log.replica.fail(fromWireError(message.error));
+      remote.log.fail(fromWireError(message.error));
       return true;
   }
 }

@@ -1,16 +1,16 @@
-// Looks over the text of a message before it is parsed, for what JSON.parse lets pass: values without end, deep nesting,
-// one key twice, lone surrogates, ids that a number cannot hold. It reads structure only and takes any text: JSON.parse
-// judges everything else afterwards.
+// Scans a message before it is parsed, for problems that JSON.parse does not report: too many values, deep nesting, duplicate
+// keys, lone surrogates, ids that a number cannot hold. It reads structure only and accepts any text: JSON.parse judges the
+// rest afterwards.
 
-/** Bounds of the exec-server on what it takes. */
+/** Limits of the exec-server on one message. */
 export interface JsonBounds {
   readonly maxValues: number;
   readonly maxDepth: number;
 }
 
-/** What was found out about a message. */
+/** Result of the scan. */
 export interface JsonFacts {
-  /** The source of the top-level member `id`, to be sent back as it came. */
+  /** Source text of the top-level member `id`, to be sent back unchanged. */
   readonly idText: string | undefined;
 }
 
@@ -24,20 +24,20 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
 interface Level {
-  /** Keys of an object; undefined in an array. */
+  /** Keys of an object; undefined for an array. */
   readonly keys: Set<string> | undefined;
   /** The last key read. */
   key: string | undefined;
 }
 
-/** Throws an Error that says what is wrong. Text that is no JSON may pass, with facts that mean nothing. */
+/** Throws an Error that describes the problem. Text that is not JSON may pass, with meaningless facts. */
 export function checkJson(text: string, { maxValues, maxDepth }: JsonBounds): JsonFacts {
-  // Only an escape can bring one in: the text itself was UTF-8.
+  // Only an escape can produce one: the text itself was valid UTF-8.
   const mayHoldSurrogates = text.includes("\\u");
   const levels: Level[] = [];
   let level: Level | undefined;
   let values = 1;
-  // Behind the bracket of an array, whose first element has no comma before it.
+  // True right after the bracket of an array, whose first element follows no comma.
   let isArrayNew = false;
   let idStart = -1;
   let idText: string | undefined;
@@ -86,7 +86,7 @@ export function checkJson(text: string, { maxValues, maxDepth }: JsonBounds): Js
   return { idText };
 }
 
-/** The index of the closing quote of a string that begins at `start`. */
+/** Index of the closing quote of the string that begins at `start`. */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let backslashes = 0;
@@ -96,20 +96,20 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-/** The key between two quotes. */
+/** The key between two quotes, unescaped. */
 function keyBetween(text: string, start: number, end: number): string {
   const source = text.slice(start + 1, end);
   return source.includes("\\") ? String(JSON.parse(`"${source}"`)) : source;
 }
 
-/** What is no text could be passed on to nobody: it has no UTF-8. */
+/** A lone surrogate has no UTF-8, so it could not be sent on. */
 function refuseSurrogates(text: string, start: number, end: number): void {
   const source = text.slice(start, end + 1);
   if (!source.includes("\\u")) return;
   if (/\p{Surrogate}/u.test(String(JSON.parse(source)))) throw new Error(`lone surrogate at column ${start + 1}`);
 }
 
-/** A part of a string keeps the whole of it in memory; an id may outlive its message for long. */
+/** Copies, since a substring keeps the whole string in memory and an id may far outlive its message. */
 function copyOf(text: string): string {
   return Buffer.from(text).toString();
 }

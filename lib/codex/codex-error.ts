@@ -1,9 +1,9 @@
-// Errors as the Codex dialect says them: a number, a sentence, and for failed starts what kind of failure.
+// Errors in the Codex dialect: a number, a message, and for failed starts the kind of failure.
 import { ExecwireError, short } from "../errors.ts";
 
-/** The numbers, from the exec-server's protocol. */
+/** Error numbers of the exec-server's protocol. */
 export const CODE = {
-  /** Refused: wrong state, unknown or duplicate id, a limit; also input that is no message. */
+  /** Refused: wrong state, unknown or duplicate id, a limit; also input that is not a message. */
   refused: -32600,
   unknownMethod: -32601,
   invalidParams: -32602,
@@ -13,13 +13,13 @@ export const CODE = {
   attached: -32010,
 } as const;
 
-/** An error of this dialect, on its way to the client or received from a server. */
+/** An error of this dialect, sent to a client or received from a server. */
 export class CodexError extends Error {
   readonly code: number;
   readonly data: Readonly<Record<string, unknown>> | undefined;
 
   constructor(code: number, message: string, data?: Readonly<Record<string, unknown>>) {
-    // It may quote what the peer sent, which may be a whole message.
+    // It may quote the peer's input, which may be an entire message.
     super(short(message));
     this.name = "CodexError";
     this.code = code;
@@ -27,12 +27,12 @@ export class CodexError extends Error {
   }
 }
 
-/** Refuses what does not decode or makes no sense. */
+/** The error for params that do not decode or make no sense. */
 export function invalidParams(message: string): CodexError {
   return new CodexError(CODE.invalidParams, message);
 }
 
-/** How our codes are said in this dialect; what is not here is a failure. */
+/** Our codes as numbers of this dialect; any other code is a failure. */
 const NUMBERS: Partial<Record<ExecwireError["code"], number>> = {
   INVALID_PARAMS: CODE.invalidParams,
   UNSUPPORTED: CODE.invalidParams,
@@ -43,7 +43,7 @@ const NUMBERS: Partial<Record<ExecwireError["code"], number>> = {
   LIMIT_EXCEEDED: CODE.refused,
 };
 
-/** Any error as this dialect says it. */
+/** Converts any error to this dialect. */
 export function toCodexError(error: unknown): CodexError {
   if (error instanceof CodexError) return error;
   if (!(error instanceof ExecwireError)) {
@@ -53,8 +53,8 @@ export function toCodexError(error: unknown): CodexError {
   return new CodexError(NUMBERS[error.code] ?? CODE.failed, error.message);
 }
 
-/** What the exec-server says first about a failure to start; clients look for these words. */
-const SPAWN_FAILURES: Readonly<Record<string, readonly [kind: string, words: string]>> = {
+/** How the exec-server's message for a failed start begins; clients look for this text. */
+const SPAWN_FAILURES: Readonly<Record<string, readonly [kind: string, text: string]>> = {
   "not-found": ["spawnNotFound", "No such file or directory (os error 2)"],
   "cwd-not-found": ["spawnNotFound", "No such file or directory (os error 2)"],
   "interpreter-not-found": ["spawnNotFound", "No such file or directory (os error 2)"],
@@ -67,6 +67,6 @@ const SPAWN_FAILURES: Readonly<Record<string, readonly [kind: string, words: str
 };
 
 function spawnError(error: ExecwireError): CodexError {
-  const [kind, words] = SPAWN_FAILURES[String(error.data.kind)] ?? ["spawnFailed", undefined];
-  return new CodexError(CODE.failed, words ? `${words}: ${error.message}` : error.message, { kind });
+  const [kind, text] = SPAWN_FAILURES[String(error.data.kind)] ?? ["spawnFailed", undefined];
+  return new CodexError(CODE.failed, text ? `${text}: ${error.message}` : error.message, { kind });
 }

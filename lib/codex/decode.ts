@@ -1,8 +1,8 @@
-// Params of this dialect as types. What does not fit is refused with -32602 in the words that the exec-server uses, so
-// that a client's author finds the same explanation on both servers.
+// Decodes params of this dialect to typed values. Invalid params are refused with -32602 and the exec-server's message, so that
+// a client's author gets the same explanation from both servers.
 import { invalidParams } from "./codex-error.ts";
 
-/** How one value is decoded, and what its absence means; without `missing` it must be there. */
+/** How one value is decoded, and its default when absent; without `missing` the value is required. */
 export interface Field<T> {
   decode(value: unknown): T;
   readonly missing?: () => T;
@@ -10,7 +10,7 @@ export interface Field<T> {
 
 type Fields = Readonly<Record<string, Field<unknown>>>;
 
-/** What a struct with these fields decodes to. */
+/** The type that a struct with these fields decodes to. */
 export type Decoded<F extends Fields> = { readonly [K in keyof F]: F[K] extends Field<infer T> ? T : never };
 
 const MAX_U64 = 2 ** 64;
@@ -25,25 +25,25 @@ export const boolean: Field<boolean> = {
   decode: (value) => (typeof value === "boolean" ? value : refuseType(value, "a boolean")),
 };
 
-/** An integer from 0 to 2^64-1; above 2^53 only roughly. */
+/** An integer from 0 to 2^64-1; approximate above 2^53. */
 export const u64: Field<number> = {
   decode(value) {
     if (typeof value !== "number") return refuseType(value, "u64");
-    // 2^64-1 itself arrives as 2^64.
+    // JSON.parse rounds 2^64-1 to 2^64.
     if (!Number.isInteger(value) || value < 0 || value > MAX_U64) throw invalidParams("invalid number");
     return value;
   },
 };
 
-/** Bytes as padded standard base64. */
+/** Bytes in padded standard base64. */
 export const base64: Field<Buffer> = { decode: (value) => decodeBase64(string.decode(value)) };
 
-/** Absent or null: undefined. */
+/** Undefined when absent or null. */
 export function optional<T>({ decode }: Field<T>): Field<T | undefined> {
   return { decode: (value) => (value === null ? undefined : decode(value)), missing: () => undefined };
 }
 
-/** Absent: the value; null is refused. */
+/** The default when absent; null is refused. */
 export function withDefault<T>({ decode }: Field<T>, value: T): Field<T> {
   return { decode, missing: () => value };
 }
@@ -56,7 +56,7 @@ export function listOf<T>(item: Field<T>): Field<readonly T[]> {
   };
 }
 
-/** An object of values of one kind. */
+/** An object whose values are all of one type. */
 export function mapOf<T>(item: Field<T>): Field<Readonly<Record<string, T>>> {
   return {
     decode(value) {
@@ -66,7 +66,7 @@ export function mapOf<T>(item: Field<T>): Field<Readonly<Record<string, T>>> {
   };
 }
 
-/** One of some words. */
+/** One of the given words. */
 export function oneOf<const W extends string>(...words: readonly W[]): Field<W> {
   const quoted = words.map((word) => `\`${word}\``);
   const expected = quoted.length < 3 ? quoted.join(" or ") : `one of ${quoted.join(", ")}`;
@@ -79,7 +79,7 @@ export function oneOf<const W extends string>(...words: readonly W[]): Field<W> 
   };
 }
 
-/** An object with known fields; others are ignored. */
+/** An object with these fields; other fields are ignored. */
 export function struct<F extends Fields>(name: string, fields: F): Field<Decoded<F>> {
   return {
     decode(value) {
@@ -95,7 +95,7 @@ export function struct<F extends Fields>(name: string, fields: F): Field<Decoded
   };
 }
 
-/** Anything. */
+/** Any value, also none. */
 export const anything: Field<unknown> = { decode: (value) => value, missing: () => undefined };
 
 /** For methods without params: absent, null or an empty object. */
@@ -108,12 +108,12 @@ export const nothing: Field<undefined> = {
   missing: () => undefined,
 };
 
-/** Whether it is a JSON object. */
+/** Whether a value is a JSON object. */
 export function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Throws -32602 that says what was found and what was expected. */
+/** Throws -32602 with what was found and what was expected. */
 export function refuseType(value: unknown, expected: string): never {
   throw invalidParams(`invalid type: ${describe(value)}, expected ${expected}`);
 }
@@ -127,10 +127,10 @@ function describe(value: unknown): string {
   return typeof value === "number" ? "number" : "map";
 }
 
-/** Strict: standard alphabet, padded, no bits left over. Throws -32602 that names the first wrong symbol. */
+/** Decodes base64 strictly: standard alphabet, padded, no leftover bits. Throws -32602 that names the first invalid symbol. */
 export function decodeBase64(text: string): Buffer {
   const bytes = Buffer.from(text, "base64");
-  // Node ignores what it does not know; what is encoded again the same was right.
+  // Node ignores invalid symbols; if encoding again gives the same text, the input was valid.
   if (text.length % 4 === 0 && bytes.toString("base64") === text) return bytes;
   throw invalidParams(base64Fault(Buffer.from(text)));
 }
@@ -138,7 +138,7 @@ export function decodeBase64(text: string): Buffer {
 const PAD = 0x3d;
 const BASE64_SYMBOLS = new Set(Buffer.from("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"));
 
-/** What is wrong, in the words and the order of checks of the exec-server. The last group alone may hold padding. */
+/** The problem, with the messages and the order of checks of the exec-server. Only the last group may contain padding. */
 function base64Fault(text: Buffer): string {
   const { length } = text;
   const rest = length % 4;

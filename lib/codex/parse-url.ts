@@ -1,6 +1,6 @@
-// URLs, with the reason when one is none in the words of the exec-server; Node only says "Invalid URL".
+// Parses URLs, with the exec-server's reason when one is invalid; Node only reports "Invalid URL".
 
-/** Parses an absolute URL. Throws an Error that says what is wrong with it. */
+/** Parses an absolute URL. Throws an Error with the reason when it is invalid. */
 export function parseUrl(text: string): URL {
   try {
     return new URL(text);

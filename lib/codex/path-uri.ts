@@ -1,5 +1,5 @@
-// Paths as this dialect writes them: absolute `file:` URIs. A native path, another scheme, a foreign host, a query or a
-// NUL is refused by name.
+// Paths in this dialect: absolute `file:` URIs. A native path, another scheme, a foreign host, a query or a NUL is refused with
+// a message that names the problem.
 import { resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { PATH_MAX_BYTES } from "../../protocol/index.ts";
@@ -8,18 +8,18 @@ import type { Field } from "./decode.ts";
 import { string } from "./decode.ts";
 import { parseUrl } from "./parse-url.ts";
 
-/** A URI that was written correctly; whether it names something here shows only when it is turned into a path. */
+/** A well-formed path URI; whether it is a path of this machine shows only when it is converted to one. */
 export interface PathUri {
   readonly text: string;
   readonly url: URL;
 }
 
-/** The exec-server's words for ENAMETOOLONG. */
+/** The exec-server's message for ENAMETOOLONG. */
 const TOO_LONG = "Filename too long (os error 36)";
 
-/** Parses a URI of a path. Throws -32602, and -32603 for one that is longer than any path. */
+/** Parses a path URI. Throws -32602, or -32603 for a URI longer than any path. */
 export function parsePathUri(text: string): PathUri {
-  // Before it is parsed: escaped, the longest path has three characters a byte.
+  // Before parsing: the longest path, fully escaped, has three characters per byte.
   if (text.length > PATH_MAX_BYTES * 4) throw new CodexError(CODE.failed, TOO_LONG);
   const url = parse(text);
   if (url.protocol !== "file:") throw invalidParams(`unsupported path URI scheme \`${url.protocol.slice(0, -1)}\``);
@@ -30,8 +30,8 @@ export function parsePathUri(text: string): PathUri {
 }
 
 /**
- * The path that a URI means on this machine. Throws -32600 when it is one of another machine or system, or not UTF-8,
- * which Node's strings for paths cannot hold.
+ * The local path of a URI. Throws -32600 for a path of another machine or system, or one that is not UTF-8, which Node's path
+ * strings cannot hold.
  */
 export function nativePath({ url }: PathUri): string {
   try {
@@ -44,7 +44,7 @@ export function nativePath({ url }: PathUri): string {
 /** The URI of an absolute path. */
 export function toPathUri(path: string): string {
   if (process.platform === "win32") return pathToFileURL(path).href;
-  // Escapes what the exec-server escapes, since clients compare URIs as text; Node's pathToFileURL escapes more.
+  // Escapes the same characters as the exec-server, since clients compare URIs as text; Node's pathToFileURL escapes more.
   const escaped = encodeURI(resolve(path)).replace(/[?#]/g, encodeURIComponent);
   return `file://${escaped.replace(/%(?:5B|5D|5E|7C)/g, decodeURIComponent)}`;
 }
@@ -52,7 +52,7 @@ export function toPathUri(path: string): string {
 /** A field of params that holds a path URI. */
 export const pathUri: Field<PathUri> = { decode: (value) => parsePathUri(string.decode(value)) };
 
-/** Not fileURLToPath: in the exec-server an encoded slash is a slash, and a `%` that escapes nothing is itself. */
+/** Not fileURLToPath: the exec-server decodes an encoded slash to a slash, and keeps a `%` that escapes nothing. */
 function posixPath({ host, pathname }: URL): string {
   if (host !== "" || /^\/[a-z]:(?:\/|$)/i.test(pathname)) throw new Error("a path of another machine");
   return decodeURIComponent(pathname.replace(/%(?![0-9a-f]{2})/gi, "%25")).replace(/^\/+/, "/");

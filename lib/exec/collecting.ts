@@ -3,21 +3,17 @@
 //   open --deadline, or quiet--> exiting --earlyExitMs--> answer     "still running" is not said of what ends just now
 //     \----------exit-----------> draining --drainMs-----> answer     the streams end now, unless somebody holds them
 //   the end of the log, its failure, or a hurry: the answer at once
+
 import type { Delivery } from "../../protocol/index.ts";
 import type { Cancel, Clock } from "../clock.ts";
-import type { LogView } from "../log/log-view.ts";
+import type { Cursor } from "../log/cursor.ts";
+import { Reader } from "../log/reader.ts";
 import type { OutputWindow } from "./output-window.ts";
-
-/** A position in a log: what was read of it, and how many bytes that were, where known. */
-export interface Place {
-  readonly afterSeq: number;
-  readonly offset: number | undefined;
-}
 
 /** How a call reads. */
 export interface CollectingOptions {
-  readonly view: LogView;
-  readonly from: Place;
+  /** Advances past what is collected. */
+  readonly cursor: Cursor;
   readonly window: OutputWindow;
   readonly clock: Clock;
   /** Aborted when the call has waited long enough. */
@@ -36,36 +32,40 @@ type Phase = "open" | "exiting" | "draining";
 /** Reads until there is an answer. */
 export class Collecting {
   readonly #options: CollectingOptions;
-  #place: Place;
   #phase: Phase = "open";
   #isOver = false;
+  /** Output came, or was lost, since the last look. */
+  #hasOutput = false;
   #cancelTimer: Cancel | undefined;
   #resolve: () => void = () => undefined;
 
   constructor(options: CollectingOptions) {
     this.#options = options;
-    this.#place = options.from;
   }
 
-  /** Resolves with the position up to which it has read. */
-  async run(): Promise<Place> {
-    const { view, deadline, hurry } = this.#options;
+  /** Resolves when there is an answer. */
+  async run(): Promise<void> {
+    const { cursor, deadline, hurry } = this.#options;
     const over = new Promise<void>((resolve) => {
       this.#resolve = resolve;
     });
     const onDeadline = () => this.#waitForExit();
     const onHurry = () => this.#answer();
-    const stop = view.onAppend(() => this.#look());
+    const reader = new Reader(cursor, {
+      hasRoom: () => !this.#isOver,
+      take: (delivery) => this.#take(delivery),
+      end: () => this.#answer(),
+      afterRun: () => this.#look(),
+    });
     deadline.addEventListener("abort", onDeadline);
     hurry.addEventListener("abort", onHurry);
-    this.#look();
+    reader.start();
     if (deadline.aborted) onDeadline();
     if (hurry.aborted) onHurry();
     await over;
-    stop();
+    reader.stop();
     deadline.removeEventListener("abort", onDeadline);
     hurry.removeEventListener("abort", onHurry);
-    return this.#place;
   }
 
   #answer(): void {
@@ -74,44 +74,23 @@ export class Collecting {
     this.#resolve();
   }
 
+  #take(delivery: Delivery): void {
+    const { window } = this.#options;
+    if (delivery.type === "output") window.add(delivery.stream, delivery.chunk);
+    if (delivery.type === "gap") window.lose(delivery.bytes);
+    this.#hasOutput ||= delivery.type === "output" || delivery.type === "gap";
+  }
+
+  /** Everything that is there was taken. */
   #look(): void {
-    if (this.#isOver) return;
-    const { view, quietMs, exitWasTold, drainMs } = this.#options;
-    const hasOutput = this.#take();
-    const isAtEnd = view.closed && this.#place.afterSeq >= view.headSeq;
-    if (isAtEnd || view.failure) return this.#answer();
-    const hasExited = view.exited !== undefined && this.#place.afterSeq >= view.exited.seq;
-    if (hasExited && !exitWasTold) return this.#enter("draining", drainMs);
+    const { cursor, quietMs, exitWasTold, drainMs } = this.#options;
+    const { exited } = cursor.view;
+    const hasOutput = this.#hasOutput;
+    this.#hasOutput = false;
+    if (exited && cursor.afterSeq >= exited.seq && !exitWasTold) return this.#enter("draining", drainMs);
     if (!hasOutput || quietMs === undefined || this.#phase !== "open") return;
     this.#cancelTimer?.();
     this.#cancelTimer = this.#options.clock.after(quietMs, () => this.#waitForExit());
-  }
-
-  /** Everything that is there. Says whether it was output. */
-  #take(): boolean {
-    let hasOutput = false;
-    for (let delivery = this.#next(); delivery; delivery = this.#next()) {
-      if (delivery.type === "output") this.#options.window.add(delivery.stream, delivery.chunk);
-      if (delivery.type === "gap") this.#options.window.lose(delivery.bytes);
-      hasOutput ||= delivery.type === "output" || delivery.type === "gap";
-    }
-    return hasOutput;
-  }
-
-  #next(): Delivery | undefined {
-    const { view } = this.#options;
-    const { afterSeq, offset } = this.#place;
-    const delivery = view.next(afterSeq);
-    if (delivery === undefined || delivery === "loading") return undefined;
-    if (delivery.type === "gap") {
-      const after = view.offsetAfter(delivery.lastSeq);
-      this.#place = { afterSeq: delivery.lastSeq, offset: after };
-      const bytes = after !== undefined && offset !== undefined ? after - offset : delivery.bytes;
-      return bytes === undefined ? delivery : { ...delivery, bytes };
-    }
-    const added = delivery.type === "output" ? delivery.chunk.length : 0;
-    this.#place = { afterSeq: delivery.seq, offset: offset === undefined ? undefined : offset + added };
-    return delivery;
   }
 
   #waitForExit(): void {

@@ -1,5 +1,5 @@
-// The processes of a backend by id: which starts are allowed, state changes, and how long closed processes stay. A start
-// repeated with the same incarnation returns the process of the first one.
+// The processes of a backend, by id: which starts are admitted, what has changed, and how long closed processes stay. Repeating
+// a start with the same incarnation returns the process of the first start.
 import { Subject } from "rxjs";
 import type { ProcessInfo, ProcessSpec } from "../../protocol/index.ts";
 import type { Clock } from "../clock.ts";
@@ -9,29 +9,29 @@ import type { MemoryBudget } from "../log/memory-budget.ts";
 import { type Retainable, Retention, type RetentionLimits } from "./retention.ts";
 import { startDigest } from "./start-digest.ts";
 
-/** A process in the table. */
+/** A process of a backend. */
 export interface TableProcess extends Retainable {
   readonly info: ProcessInfo;
 }
 
-/** Bounds of a table. */
+/** Limits of a table. */
 export interface TableLimits extends RetentionLimits {
-  /** Most processes that are not closed. Infinity where another host checks the limit. */
+  /** Processes that are not closed. Infinite where another host counts them. */
   readonly liveProcesses: number;
 }
 
-/** Options of a table, from its backend. */
+/** What a table needs from its backend. */
 export interface TableOptions<P> {
   readonly limits: TableLimits;
   readonly clock: Clock;
   readonly onError: ReportError;
-  /** Charged with the memory of each process, without its log. */
+  /** Charged with the cost of each process, without its log. */
   readonly budget?: MemoryBudget;
-  /** Called with a closed process whose retention has ended. Must make its state `removed`. */
+  /** Called with a closed process that is dropped; its state becomes `removed`. */
   readonly remove: (process: P) => void;
 }
 
-/** Id and incarnation of a process that is about to start. */
+/** The ids of a process that is about to start. */
 export interface StartNames {
   readonly processId: string;
   readonly incarnation: string;
@@ -44,14 +44,14 @@ interface Row<P> {
 
 /** Every process that was started and is not removed. */
 export class ProcessTable<P extends TableProcess> {
-  /** State changes of every process. Hot. */
+  /** Each state change of any process. */
   readonly changes$: GuardedObservable<ProcessInfo>;
   readonly #changes = new Subject<ProcessInfo>();
   readonly #limits: TableLimits;
   readonly #budget: MemoryBudget | undefined;
   readonly #retention: Retention<P>;
   readonly #rows = new Map<string, Row<P>>();
-  /** By incarnation, until the process is removed: an incarnation must not get a second process under another id. */
+  /** Includes every process in the table, and a process that lost its id while it was starting. */
   readonly #incarnations = new Map<string, P>();
   readonly #live = new Set<P>();
   #refusal: ExecwireError | undefined;
@@ -66,7 +66,7 @@ export class ProcessTable<P extends TableProcess> {
     });
   }
 
-  /** All processes, in the order of their starts. */
+  /** In the order in which they were started. */
   *[Symbol.iterator](): IterableIterator<P> {
     for (const { process } of this.#rows.values()) yield process;
   }
@@ -76,8 +76,8 @@ export class ProcessTable<P extends TableProcess> {
   }
 
   /**
-   * Returns the process of this incarnation, or a new one from `create`; `begin` is called when the new one is in the table.
-   * Throws INVALID_PARAMS for an incarnation with another spec or another id, PROCESS_EXISTS or LIMIT_EXCEEDED.
+   * Returns the process that already has this incarnation, or a new one from `create`, for which `begin` is called once it is
+   * in the table. Throws INVALID_PARAMS for an incarnation with another spec or another id, PROCESS_EXISTS or LIMIT_EXCEEDED.
    */
   start(
     spec: ProcessSpec,
@@ -88,8 +88,7 @@ export class ProcessTable<P extends TableProcess> {
     const digest = startDigest(spec);
     const known = this.#rows.get(processId);
     if (known?.process.info.incarnation === incarnation) {
-      if (known.digest !== digest)
-        refuse(problem(`${incarnation} was started with another spec; use a new incarnation`));
+      if (known.digest !== digest) refuse(field(`${incarnation} was started with another spec; use a new incarnation`));
       return known.process;
     }
     this.#checkNew(processId, incarnation);
@@ -108,7 +107,7 @@ export class ProcessTable<P extends TableProcess> {
     this.#refusal = error;
   }
 
-  /** Must be called after each state change; `info` has the new state. */
+  /** The state of a process has changed. */
   changed(process: P, info: ProcessInfo): void {
     const { state, processId, incarnation } = info;
     if (state === "closed" || state === "removed") this.#live.delete(process);
@@ -120,7 +119,10 @@ export class ProcessTable<P extends TableProcess> {
     this.#changes.next(info);
   }
 
-  /** Removes the closed processes and completes `changes$`. With an error, only fails `changes$`: later changes are unknown. */
+  /**
+   * Removes the closed processes and completes `changes$`; with an error, `changes$` fails instead, since later changes will
+   * not be known.
+   */
   end(error?: ExecwireError): void {
     if (error) return this.#changes.error(error);
     this.#retention.clear();
@@ -130,11 +132,11 @@ export class ProcessTable<P extends TableProcess> {
   #checkNew(processId: string, incarnation: string): void {
     if (this.#refusal) throw this.#refusal;
     if (this.#rows.has(processId)) {
-      const message = `process ${processId} already exists; choose another id, or wait until that process is removed`;
+      const message = `process ${processId} already exists; its id becomes free when the process is removed`;
       throw new ExecwireError("PROCESS_EXISTS", message);
     }
     if (this.#incarnations.has(incarnation))
-      refuse(problem(`${incarnation} belongs to another process; use a new incarnation`));
+      refuse(field(`${incarnation} belongs to another process; use a new incarnation`));
     const [live, { liveProcesses }] = [this.#live.size, this.#limits];
     if (live < liveProcesses) return;
     const message = `${live} processes are running, the limit liveProcesses is ${liveProcesses}`;
@@ -142,6 +144,6 @@ export class ProcessTable<P extends TableProcess> {
   }
 }
 
-function problem(message: string): { readonly field: string; readonly message: string } {
+function field(message: string): { readonly field: string; readonly message: string } {
   return { field: "incarnation", message };
 }

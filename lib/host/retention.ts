@@ -1,9 +1,9 @@
-// Keeps closed processes readable, within bounds of time, count, output bytes and info bytes. Above the count or the info bytes
-// the oldest processes are removed. Above the output bytes the largest logs lose their output and keep their exit, so that
-// a process with much output does not cost small processes their results.
+// Keeps closed processes readable for a while, within a time, a count and two numbers of bytes. Above the count, or above the
+// bytes of descriptions, the oldest processes are removed. Above the bytes of output, the largest logs lose their output and keep
+// their end, so that a flood does not cost small processes their results.
 import type { Cancel, Clock } from "../clock.ts";
 
-/** Bounds of the closed processes; see `protocol/limits.ts`. */
+/** Limits on the processes that are kept. */
 export interface RetentionLimits {
   readonly closedRetentionMs: number;
   readonly closedProcesses: number;
@@ -11,14 +11,14 @@ export interface RetentionLimits {
   readonly closedInfoBytes: number;
 }
 
-/** A process that can be kept after it has closed. */
+/** A process that may be kept after its end. */
 export interface Retainable {
-  /** Bytes of memory, without the log. */
+  /** Bytes of memory that it costs, without its log. */
   readonly cost: number;
   readonly log: {
-    /** Bytes of memory of the log. */
+    /** Bytes of memory that the log takes. */
     readonly cost: number;
-    /** Drops the output that no lossless reader holds. */
+    /** Drops the output that no reader holds. */
     trim(): void;
   };
 }
@@ -37,14 +37,14 @@ export class Retention<P extends Retainable> {
   #bytes = 0;
   #infoBytes = 0;
 
-  /** `remove` is called with each process that is kept no longer. */
+  /** `remove` is called with each process that is dropped. */
   constructor(limits: RetentionLimits, clock: Clock, remove: (process: P) => void) {
     this.#limits = limits;
     this.#clock = clock;
     this.#remove = remove;
   }
 
-  /** Keeps a process that has just closed for `closedRetentionMs`. */
+  /** Starts the retention time of a process that was just closed. */
   keep(process: P): void {
     const bytes = process.log.cost;
     const cancel = this.#clock.after(this.#limits.closedRetentionMs, () => this.#drop(process), { background: true });
@@ -59,7 +59,7 @@ export class Retention<P extends Retainable> {
     if (this.#bytes > this.#limits.closedBytes) this.#trim();
   }
 
-  /** Removes all kept processes now. */
+  /** Removes all of them now. */
   clear(): void {
     for (const process of this.#kept.keys()) this.#drop(process);
   }
@@ -67,7 +67,7 @@ export class Retention<P extends Retainable> {
   #trim(): void {
     for (const [{ log }, kept] of [...this.#kept].sort(([, a], [, b]) => b.bytes - a.bytes)) {
       if (this.#bytes <= this.#limits.closedBytes) return;
-      // Output that a lossless reader has not read stays; the memory budget bounds it.
+      // Output that a lossless reader has not read yet stays; the memory budget bounds it.
       log.trim();
       this.#bytes += log.cost - kept.bytes;
       kept.bytes = log.cost;

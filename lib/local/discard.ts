@@ -1,13 +1,13 @@
-// A child whose start was cancelled while it was being spawned: no caller will ever see it.
+// Ends a child whose start was cancelled during the spawn: no caller will ever see it.
 import type { Clock } from "../clock.ts";
 import type { Child, Leftover } from "../spawn/child.ts";
 import { Termination } from "./termination.ts";
 
-/** Kills it with whatever it has started, and calls `onGone` once nothing of it is held. */
+/** Kills the child with everything that it has started, and calls `onGone` once nothing of it is held any more. */
 export function discard(child: Child, clock: Clock, onGone: (leftover: Leftover | undefined) => void): void {
   let isOver = false;
   const releaseIfGone = () => {
-    // What it was forking at the moment of the kill is found later.
+    // A process that was forked during the kill is found by a later check.
     if (isOver && !termination.isPending(child)) onGone(child.release());
   };
   const termination = new Termination(clock, () => {

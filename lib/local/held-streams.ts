@@ -1,5 +1,5 @@
-// Streams of a process that was to be ended with its whole tree, when nothing of the tree is left: only unrelated processes have
-// them open, such as a server that was passed the terminal. Those are not waited for for ever.
+// Open streams of a process whose whole tree was terminated and is gone: only unrelated processes hold them, such as a server
+// that was passed the terminal. They are not waited for indefinitely.
 import type { Cancel, Clock } from "../clock.ts";
 
 /** Decides when such streams are given up. */
@@ -12,37 +12,40 @@ export class HeldStreams {
   #isPaused = false;
   #timer: Cancel | undefined;
 
-  /** `giveUp` is called `afterMs` after `wait`. */
+  /** `giveUp` is called `afterMs` milliseconds after `wait`. */
   constructor(clock: Clock, afterMs: number, giveUp: () => void) {
     this.#clock = clock;
     this.#afterMs = afterMs;
     this.#giveUp = giveUp;
   }
 
-  /** Whether a supervisor that closes waits for them. */
+  /** Whether the supervisor is closing and waits for them. */
   get isClosing(): boolean {
     return this.#isClosing;
   }
 
-  /** The supervisor closes: from now on it does not matter whether all was read. */
+  /** The supervisor is closing: from now on, unread output does not delay giving up. */
   close(): void {
     this.#isClosing = true;
   }
 
-  /** What the process has printed is read at the pace of a lossless reader, and is not given up while that pauses it. */
+  /**
+   * Reading is paused or resumed by a lossless reader. While it is paused, the streams are not given up, since output may still
+   * be unread.
+   */
   pause(isPaused: boolean): void {
     this.#isPaused = isPaused;
     if (this.#isWaiting) this.wait();
   }
 
-  /** Nothing of the tree is left. */
+  /** No process of the tree is left: starts the time. */
   wait(): void {
     this.cancel();
     this.#isWaiting = true;
     if (this.#isClosing || !this.#isPaused) this.#timer = this.#clock.after(this.#afterMs, this.#giveUp);
   }
 
-  /** They have ended. */
+  /** The streams have ended. */
   cancel(): void {
     this.#isWaiting = false;
     this.#timer?.();

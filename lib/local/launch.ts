@@ -1,16 +1,16 @@
-// From what was asked for to what is spawned: environment, program, terminal.
+// Translates a process spec to what the spawner needs: environment, program, terminal.
 import type { Limits, ProcessSpec, TtyOptions } from "../../protocol/index.ts";
 import type { Launch, TtyLaunch } from "../spawn/child.ts";
 import { buildEnvironment } from "../spawn/environment.ts";
 import { resolveProgram } from "../spawn/resolve-program.ts";
 import { checkLengths, spawnFailed } from "../spawn/spawn-error.ts";
 
-/** The size a terminal has where nobody says otherwise. Zero would make full-screen programs draw nothing. */
+/** Default size of a terminal. With zero, full-screen programs would draw nothing. */
 const DEFAULT_SIZE = { rows: 24, cols: 80 };
 
 /**
- * Resolves a checked spec against this program's environment. Rejects with SPAWN_FAILED when there is no such program or
- * an argument is too long, and with LIMIT_EXCEEDED when the globs for its environment make too much work.
+ * Resolves a checked spec against this program's environment. Rejects with SPAWN_FAILED when the program does not exist or an
+ * argument is too long, and with LIMIT_EXCEEDED when matching the globs for its environment takes too many steps.
  */
 export async function prepareLaunch(
   spec: ProcessSpec,
@@ -34,13 +34,12 @@ export async function prepareLaunch(
   };
 }
 
-/** The directory of a process that was given none: ours. Throws SPAWN_FAILED (cwd-not-found) when it was removed under us. */
+/** Our own directory, the default for a process. Throws SPAWN_FAILED (cwd-not-found) when it has been removed. */
 export function ownDirectory(): string {
   try {
     return process.cwd();
   } catch (cause) {
-    const message =
-      "the working directory of the supervisor itself does not exist any more; give the process another one";
+    const message = "the working directory of the supervisor does not exist any more; set `cwd` for this process";
     throw spawnFailed("cwd-not-found", message, ".", cause);
   }
 }

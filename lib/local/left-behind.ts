@@ -1,33 +1,33 @@
-// What ended processes have left running in their sessions: background jobs. They live on beside the supervisor, and end with it.
-// Whether one has ended by itself is not watched, since that takes a look at every process of the system.
+// Background jobs that ended processes have left running in their sessions. They keep running and end with the supervisor. A
+// job that ends earlier is not noticed at once: the check inspects every process of the system, so it is rare.
 import type { SignalName } from "../../protocol/index.ts";
 import type { Clock } from "../clock.ts";
 import type { KillTarget, Leftover } from "../spawn/child.ts";
 import { Termination } from "./termination.ts";
 
-/** So many sessions are kept before the first look which of them are empty; then twice as many as were left. */
-const LOOK_AT = 1024;
+/** Number of sessions at which empty ones are first removed; the next time at twice the number that was left. */
+const FIRST_CHECK_AT = 1024;
 
 /** The sessions of ended processes. */
 export class LeftBehind implements KillTarget {
   readonly #clock: Clock;
   readonly #onEmpty: (pid: number) => void;
   readonly #leftovers = new Map<number, Leftover>();
-  #lookAt = LOOK_AT;
+  #nextCheckAt = FIRST_CHECK_AT;
 
-  /** `onEmpty` is told of each session that was added and has ended, by the pid of its leader. */
+  /** `onEmpty` is called with the pid of the leader of each added session that has become empty. */
   constructor(clock: Clock, onEmpty: (pid: number) => void) {
     this.#clock = clock;
     this.#onEmpty = onEmpty;
   }
 
-  /** A process has ended. */
+  /** Adds the session of an ended process. */
   add(leftover: Leftover): void {
     this.#leftovers.set(leftover.pid, leftover);
-    if (this.#leftovers.size >= this.#lookAt) this.#look();
+    if (this.#leftovers.size >= this.#nextCheckAt) this.#removeEmpty();
   }
 
-  /** A child got this pid: no process is left in an earlier session of that number, or the number would be in use. */
+  /** A child was given this pid: the earlier session with that number must be empty, or the number would still be in use. */
   isReused(pid: number): void {
     this.#leftovers.delete(pid);
   }
@@ -45,15 +45,15 @@ export class LeftBehind implements KillTarget {
   }
 
   hasSurvivors(): boolean {
-    this.#look();
+    this.#removeEmpty();
     return this.#leftovers.size > 0;
   }
 
-  /** SIGTERM, and SIGKILL after `graceMs`; resolves when all have ended, or cannot be ended. Rejects with SIGNAL_FAILED. */
+  /** Sends SIGTERM, and SIGKILL after `graceMs`. Resolves when all have ended or cannot be ended. Rejects with SIGNAL_FAILED. */
   end(graceMs: number): Promise<void> {
     if (this.#leftovers.size === 0 || !this.hasSurvivors()) return Promise.resolve();
     return new Promise((resolve, reject) => {
-      const act = (step: () => void) => {
+      const attempt = (step: () => void) => {
         try {
           step();
         } catch (error) {
@@ -61,17 +61,17 @@ export class LeftBehind implements KillTarget {
         }
         if (!termination.isPending(this)) resolve();
       };
-      const termination = new Termination(this.#clock, () => act(() => termination.proceed(this)));
-      act(() => termination.begin(this, { reason: "terminate", graceMs, scope: "tree" }));
+      const termination = new Termination(this.#clock, () => attempt(() => termination.proceed(this)));
+      attempt(() => termination.begin(this, { reason: "terminate", graceMs, scope: "tree" }));
     });
   }
 
-  #look(): void {
+  #removeEmpty(): void {
     for (const [pid, leftover] of this.#leftovers) {
       if (leftover.hasSurvivors("tree")) continue;
       this.#leftovers.delete(pid);
       this.#onEmpty(pid);
     }
-    this.#lookAt = Math.max(LOOK_AT, 2 * this.#leftovers.size);
+    this.#nextCheckAt = Math.max(FIRST_CHECK_AT, 2 * this.#leftovers.size);
   }
 }

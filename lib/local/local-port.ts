@@ -1,4 +1,4 @@
-// The port of a local process: turns each call into a message, and the answer into a promise.
+// The port of a local process: posts each call as a message, and turns the answer into a promise.
 import type { Activity, PipeHolder, ReadResult, SignalName, TerminalSize, WriteStatus } from "../../protocol/index.ts";
 import type { Clock } from "../clock.ts";
 import { ExecwireError } from "../errors.ts";
@@ -8,7 +8,7 @@ import type { ProcessInspector } from "../spawn/child.ts";
 import type { Message, Reply } from "./message.ts";
 import type { ProcessActor } from "./process-actor.ts";
 
-/** Commands to an actor of this program. */
+/** Sends commands to a process actor of this program. */
 export class LocalPort implements ProcessPort {
   readonly #processId: string;
   readonly #actor: ProcessActor;
@@ -48,7 +48,7 @@ export class LocalPort implements ProcessPort {
   }
 
   terminate({ graceMs = this.#graceMs, scope }: TerminateOptions = {}): Promise<{ readonly running: boolean }> {
-    // Only an explicit scope reaches what an exited process left behind.
+    // Only an explicit scope reaches processes that an exited process left behind.
     const request = { reason: "terminate", graceMs, scope: scope ?? "group", leftovers: scope !== undefined } as const;
     return this.#ask((reply) => ({ type: "terminate", ...request, reply }));
   }
@@ -61,14 +61,18 @@ export class LocalPort implements ProcessPort {
     return this.#inspectorFor("activity").activity();
   }
 
-  /** Looking at a process passes by the mailbox, as reading does. */
+  /** Like reading, inspecting a process bypasses the mailbox. */
   #inspectorFor(what: keyof ProcessInspector): ProcessInspector {
     this.#checkThere();
     const { inspector } = this.#actor;
     if (inspector) return inspector;
-    throw new ExecwireError("UNSUPPORTED", `${what} needs /proc and pipes or a terminal that show there`, {
-      data: { what },
-    });
+    throw new ExecwireError(
+      "UNSUPPORTED",
+      `${what} is not supported here: it needs /proc, and pipes or a terminal that appear there`,
+      {
+        data: { what },
+      },
+    );
   }
 
   #checkThere(): void {
@@ -84,7 +88,7 @@ export class LocalPort implements ProcessPort {
   }
 }
 
-/** The error for an id that nobody has, or has any more. */
+/** The error for an id that no process has now. */
 export function unknownProcess(processId: string): ExecwireError {
   return new ExecwireError(
     "PROCESS_UNKNOWN",

@@ -1,10 +1,10 @@
-// The messages of a process actor. The table at the head of process-actor.ts says who posts each, and what it does.
+// Messages of a process actor. The table at the top of process-actor.ts lists the source and the effect of each.
 import type { KillScope, SignalName, TerminalSize, WriteStatus } from "../../protocol/index.ts";
 import type { ExecwireError } from "../errors.ts";
 import type { Child, ChildEvent } from "../spawn/child.ts";
 import type { TerminationRequest } from "./termination.ts";
 
-/** Where the answer to a call goes. */
+/** Settles the promise of a call. */
 export interface Reply<T> {
   resolve(value: T): void;
   reject(error: unknown): void;
@@ -33,7 +33,7 @@ export type Message =
   | { readonly type: "mergeWindowOver" | "timeout" | "termination" | "leaseOver" | "closing" | "release" | "remove" }
   | { readonly type: "pressure"; readonly full: boolean };
 
-/** Answers a call with what `act` returns, or throws. */
+/** Settles a call with the result or the error of `act`. */
 export function answer<T>(reply: Reply<T>, act: () => T): void {
   try {
     reply.resolve(act());

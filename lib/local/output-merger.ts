@@ -1,10 +1,10 @@
-// Merges tiny chunks before they get a seq. The first chunk after a pause passes at once, so an echo is never delayed;
-// those that follow within the window are held and become one. While nobody follows the log the window is wider, so that
-// what a client finds when it comes back are few large events.
+// Merges tiny chunks before they get a seq. The first chunk after a pause passes at once, so an echo is never delayed; chunks
+// that follow within the window are held and merged into one. While no reader follows the log, the window is wider, so that a
+// client that reconnects finds few large events.
 import type { StreamName } from "../../protocol/index.ts";
 import type { Cancel, Clock } from "../clock.ts";
 
-/** How long and up to which size to merge. */
+/** Merge windows and sizes. */
 export interface MergeOptions {
   readonly mergeWindowMs: number;
   readonly unfollowedMergeWindowMs: number;
@@ -12,18 +12,18 @@ export interface MergeOptions {
   readonly chunkBytes: number;
 }
 
-/** Passes output on, with small followers merged. */
+/** Forwards output to the log, with small chunks merged. */
 export class OutputMerger {
   readonly #log: { readonly isFollowed: boolean; appendOutput(stream: StreamName, chunk: Uint8Array): void };
   readonly #onWindowOver: () => void;
   readonly #clock: Clock;
   readonly #options: MergeOptions;
-  #held: Uint8Array[] = [];
-  #heldBytes = 0;
+  #pending: Uint8Array[] = [];
+  #pendingBytes = 0;
   #stream: StreamName = "stdout";
   #window: Cancel | undefined;
 
-  /** `onWindowOver` must lead to a call of `windowOver`, in a turn of its own. */
+  /** `onWindowOver` must cause a call of `windowOver` in a later turn. */
   constructor(
     log: { readonly isFollowed: boolean; appendOutput(stream: StreamName, chunk: Uint8Array): void },
     onWindowOver: () => void,
@@ -40,10 +40,10 @@ export class OutputMerger {
     const { mergeBelowBytes, chunkBytes } = this.#options;
     const small = chunk.length < (this.#log.isFollowed ? mergeBelowBytes : chunkBytes);
     if (this.#window && small) {
-      if (stream !== this.#stream || this.#heldBytes + chunk.length > chunkBytes) this.flush();
+      if (stream !== this.#stream || this.#pendingBytes + chunk.length > chunkBytes) this.flush();
       this.#stream = stream;
-      this.#held.push(chunk);
-      this.#heldBytes += chunk.length;
+      this.#pending.push(chunk);
+      this.#pendingBytes += chunk.length;
       return;
     }
     this.flush();
@@ -51,24 +51,27 @@ export class OutputMerger {
     if (small && !this.#window) this.#openWindow();
   }
 
-  /** Passes on what is held; called before anything else is appended, so that the order stays. */
+  /** Appends the pending chunks. Called before anything else is appended, to keep the order. */
   flush(): void {
-    const [first] = this.#held;
+    const [first] = this.#pending;
     if (first === undefined) return;
-    const merged = this.#held.length === 1 ? first : Buffer.concat(this.#held, this.#heldBytes);
-    this.#held = [];
-    this.#heldBytes = 0;
+    const merged = this.#pending.length === 1 ? first : Buffer.concat(this.#pending, this.#pendingBytes);
+    this.#pending = [];
+    this.#pendingBytes = 0;
     this.#log.appendOutput(this.#stream, merged);
   }
 
-  /** Opens a new window as long as output keeps coming. */
+  /** Ends the window, and opens a new one if output arrived during it. */
   windowOver(): void {
-    const busy = this.#held.length > 0;
+    const busy = this.#pending.length > 0;
     this.endWindow();
     if (busy) this.#openWindow();
   }
 
-  /** Ends the window: what comes next passes at once. For the end, and when input was given, since an echo must not wait. */
+  /**
+   * Ends the window, so that the next chunk passes at once. Called at the end, and when stdin was written, since an echo must
+   * not wait.
+   */
   endWindow(): void {
     this.flush();
     this.#window?.();

@@ -1,9 +1,9 @@
-// A supervised process as an actor: whatever happens to it is a message, handled one at a time.
+// A supervised process as an actor: everything that happens to it is a message, handled one at a time.
 //
 // from                     message              effect                                    log
 // -----------------------  -------------------  ----------------------------------------  -----------------
 // spawner                  spawned              subscribe to the child, start the timeout
-// spawner                  spawnFailed          the id is free again                      fail
+// spawner                  spawnFailed          free the id                               fail
 // child                    output               merge                                     output
 // child                    ended                                                          closed, if the last
 // child                    exited               close stdin                               exited, closed if the last
@@ -15,24 +15,29 @@
 // port.terminate           terminate            TERM, or cancel the start
 // clock                    timeout              TERM to the tree
 // clock                    termination          KILL after the grace, survivors
+// clock, log (followed)    mergeWindowOver      append merged output                      output
 // log (lossless readers)   pressure             pause or resume the child
-// clock                    leaseOver            let go of dead readers
+// clock                    leaseOver            drop readers that did not renew
 // supervisor               closing              close all descriptors soon after the end  closed
 // supervisor, clock        release              close all descriptors                     closed
+// supervisor               remove               release the memory, free the id
 //
 //  starting --spawned--> running --exited--> exited --last stream ended--> closed --retention--> removed
 //      |                    \--streams end first--> running --exited--> closed
 //      +--terminate, spawnFailed--> removed
 //
 // Invariants
-// 1. Only the handler changes state. 2. It never awaits. 3. Every effect is a call on the child or an append.
-// 4. `closed` is appended when the exit is known and every stream ended.
-// 5. The child's pid is given up only after `closed` and after the last kill that was promised.
+// 1. Only the handler changes state.
+// 2. The handler never awaits.
+// 3. Every effect is a call on the child or an append to the log.
+// 4. `closed` is appended when the exit is known and every stream has ended.
+// 5. The child's pid is released only after `closed` and after the last kill that is still due.
 import type { Limits, ProcessInfo, ProcessState, TerminalSize, WriteStatus } from "../../protocol/index.ts";
 import { Mailbox } from "../actor/mailbox.ts";
 import type { Cancel, Clock } from "../clock.ts";
 import { ExecwireError } from "../errors.ts";
 import { WriteLedger } from "../host/write-ledger.ts";
+import { PauseLease } from "../log/pause-lease.ts";
 import { ReplayLog, type ReplayLogOptions } from "../log/replay-log.ts";
 import { infoCost } from "../process/process-info.ts";
 import type { Child, ExitStatus, KillTarget, Leftover, ProcessInspector } from "../spawn/child.ts";
@@ -40,19 +45,18 @@ import { discard } from "./discard.ts";
 import { HeldStreams } from "./held-streams.ts";
 import { answer, type Message, type Reply } from "./message.ts";
 import { OutputMerger } from "./output-merger.ts";
-import { PauseLease } from "./pause-lease.ts";
-import { describeExit, type Identity, ProcessStatus } from "./process-status.ts";
+import { describeExit, type ProcessIdentity, ProcessStatus } from "./process-status.ts";
 import { type StdinCounts, StdinQueue } from "./stdin-queue.ts";
 import { Termination, type TerminationRequest } from "./termination.ts";
 
-/** What all actors of a supervisor have in common: one object, since a copy of it for each costs more than a small process. */
-export interface ActorSurroundings {
+/** What all actors of a supervisor share: one object, since a copy per actor would cost more than a small process. */
+export interface ActorContext {
   readonly clock: Clock;
   readonly limits: Limits;
   readonly log: ReplayLogOptions;
   readonly counts: StdinCounts;
   readonly onChange: (actor: ProcessActor, info: ProcessInfo) => void;
-  /** Told once for each spawned child whose pid was given up, and of what it has left. */
+  /** Called once for each spawned child, when its pid is released, with what it left behind. */
   readonly onReleased: (pid: number, leftover: Leftover | undefined) => void;
   readonly onBug: (error: unknown) => void;
 }
@@ -64,19 +68,19 @@ export class ProcessActor {
   readonly cost: number;
   /** Settles with the outcome of the spawn. */
   readonly started: Promise<void>;
-  /** Resolves when nothing of the process is held any more: it is closed and its pid given up, or it never was. */
+  /** Resolves when nothing of the process is held any more: it is closed and its pid released, or it never had a child. */
   readonly released: Promise<void>;
   readonly #status: ProcessStatus;
-  readonly #surroundings: ActorSurroundings;
+  readonly #context: ActorContext;
   readonly #timeoutMs: number | undefined;
   readonly #mailbox: Mailbox<Message>;
   readonly #merger: OutputMerger;
   readonly #termination: Termination;
   readonly #lease: PauseLease;
   readonly #heldStreams: HeldStreams;
-  /** Until it is released. */
+  /** Set until the child is released. */
   #child: Child | undefined;
-  /** From then on. */
+  /** Set from then on. */
   #leftover: Leftover | undefined;
   #lastInspector: ProcessInspector | undefined;
   #stdin: StdinQueue | undefined;
@@ -85,24 +89,24 @@ export class ProcessActor {
   #settleStart!: Reply<void>;
   #settleRelease!: () => void;
 
-  constructor(identity: Identity, surroundings: ActorSurroundings, timeoutMs?: number) {
-    this.#status = new ProcessStatus(identity, (info) => surroundings.onChange(this, info));
-    this.cost = surroundings.limits.processOverheadBytes + infoCost(this.info);
-    this.#surroundings = surroundings;
+  constructor(identity: ProcessIdentity, context: ActorContext, timeoutMs?: number) {
+    this.#status = new ProcessStatus(identity, (info) => context.onChange(this, info));
+    this.cost = context.limits.processOverheadBytes + infoCost(this.info);
+    this.#context = context;
     this.#timeoutMs = timeoutMs;
-    const { clock, limits, log, onBug } = surroundings;
+    const { clock, limits, log, onBug } = context;
     this.#mailbox = new Mailbox((message) => this.#handle(message), onBug);
     const mergeWindowOver = () => this.post({ type: "mergeWindowOver" });
     const onPressure = (full: boolean) => this.post({ type: "pressure", full });
     this.log = new ReplayLog(log, { onPressure, onFollowed: mergeWindowOver });
     this.#merger = new OutputMerger(this.log, mergeWindowOver, clock, limits);
     this.#termination = new Termination(clock, () => this.post({ type: "termination" }));
-    this.#lease = new PauseLease(this.log, clock, limits.pauseLeaseMs, () => this.post({ type: "leaseOver" }));
+    this.#lease = new PauseLease(this.log.holds, clock, limits.pauseLeaseMs, () => this.post({ type: "leaseOver" }));
     this.#heldStreams = new HeldStreams(clock, limits.closeDeadlineMs, () => this.post({ type: "release" }));
     this.started = new Promise((resolve, reject) => {
       this.#settleStart = { resolve, reject };
     });
-    // Whoever does not wait for the start must not see an unhandled rejection.
+    // A caller that does not wait for the start must not cause an unhandled rejection.
     this.started.catch(() => undefined);
     this.released = new Promise((resolve) => {
       this.#settleRelease = resolve;
@@ -118,12 +122,12 @@ export class ProcessActor {
     return this.#status.info;
   }
 
-  /** What can be asked about its child; undefined before there is one, and where the system does not tell. */
+  /** Inspects the child. Undefined before there is one, and where the system does not support it. */
   get inspector(): ProcessInspector | undefined {
     return this.#child ? this.#child.inspector : this.#lastInspector;
   }
 
-  /** The one way to act on a process. */
+  /** The only way to act on the process. */
   post(message: Message): void {
     this.#mailbox.post(message);
   }
@@ -166,7 +170,7 @@ export class ProcessActor {
           this.#child &&
           this.#termination.begin(this.#child, {
             reason: "timeout",
-            graceMs: this.#surroundings.limits.graceMs,
+            graceMs: this.#context.limits.graceMs,
             scope: "tree",
           })
         );
@@ -189,7 +193,7 @@ export class ProcessActor {
       case "release":
         this.#termination.cancel();
         if (this.#child) this.#released(this.#child.pid, this.#child.release());
-        // The ends of the streams are messages that follow this one; an exit that is not known will not be.
+        // The ends of the streams arrive after this message; an exit that is unknown now will never be known.
         if (!this.log.exited) {
           const error = new ExecwireError("CLOSED", "the supervisor was closed before the end was known");
           this.#status.become("removed", { record: () => this.log.fail(error) });
@@ -203,10 +207,10 @@ export class ProcessActor {
 
   #onSpawned(child: Child): void {
     if (this.state !== "starting")
-      return discard(child, this.#surroundings.clock, (leftover) => this.#released(child.pid, leftover));
+      return discard(child, this.#context.clock, (leftover) => this.#released(child.pid, leftover));
     this.#child = child;
     this.#openStreams = child.streams.length;
-    const { limits, counts, clock } = this.#surroundings;
+    const { limits, counts, clock } = this.#context;
     if (child.stdin) {
       const onWritten = (error?: Error) => this.post({ type: "written", error });
       this.#stdin = new StdinQueue(child.stdin, new WriteLedger(limits.writeIds), limits, onWritten, counts);
@@ -231,7 +235,7 @@ export class ProcessActor {
     const record = () => this.log.appendExited(describeExit(exit, this.#termination.reason));
     this.#status.become("exited", { exit, record });
     this.#closeIfOver();
-    // A process that the kill missed, because it was forked just then, may hold a stream: it is looked for until it is gone.
+    // The kill may have missed a process that was being forked; it may hold a stream, so keep checking until it is gone.
     this.#releaseIfOver();
   }
 
@@ -243,7 +247,7 @@ export class ProcessActor {
     this.#releaseIfOver();
   }
 
-  /** Invariant 5. */
+  /** Upholds invariant 5. */
   #releaseIfOver(): void {
     const target = this.#target;
     if (!this.log.exited || !target || this.#termination.isPending(target)) return;
@@ -256,7 +260,7 @@ export class ProcessActor {
     if (this.#child) this.#release(this.#child);
   }
 
-  /** What is kept of a closed process to be read is its log: its child takes several times as much memory as a small one. */
+  /** Keeps only the log of a closed process: the child takes several times the memory of a small process. */
   #release(child: Child): void {
     this.#leftover = child.release();
     this.#child = undefined;
@@ -265,11 +269,11 @@ export class ProcessActor {
   }
 
   #released(pid: number, leftover: Leftover | undefined): void {
-    this.#surroundings.onReleased(pid, leftover);
+    this.#context.onReleased(pid, leftover);
     this.#settleRelease();
   }
 
-  /** What a termination acts on. */
+  /** The target of a termination. */
   get #target(): KillTarget | undefined {
     return this.#child ?? this.#leftover;
   }
@@ -282,12 +286,12 @@ export class ProcessActor {
     }
     const { state } = this;
     const running = state === "running";
-    // The end of the streams is no end of what works in the background: closed or not, it is reached the same way.
+    // Background processes may outlive the streams: they are reached the same way before and after `closed`.
     if (this.#target && (running || (leftovers && (state === "exited" || state === "closed")))) {
       this.#termination.begin(this.#target, request);
       if (!running) this.#releaseIfOver();
     }
-    // Who is killed without a grace reads nothing any more.
+    // A process that is killed without a grace period reads no more input.
     if (running && request.graceMs === 0) this.#stdin?.break();
     return running;
   }
@@ -317,5 +321,5 @@ export class ProcessActor {
   }
 }
 
-/** What can be told of a child that was let go of. */
+/** Answers for a child that was released. */
 const NOTHING_LEFT: ProcessInspector = { holders: async () => [], activity: async () => ({ state: "exited" }) };

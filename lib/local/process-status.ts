@@ -1,19 +1,19 @@
-// A process as lists show it: what was asked for, and what became of it so far.
+// The state of a process as lists show it: what was requested, and its outcome so far.
 import type { ExitedEvent, ExitReason, ProcessInfo, ProcessState } from "../../protocol/index.ts";
 import type { ExitStatus } from "../spawn/child.ts";
 
-/** The process as its start was asked for. */
-export type Identity = Omit<ProcessInfo, "state" | "pid" | "exitCode" | "signal">;
+/** The part of a process description that is fixed at its start. */
+export type ProcessIdentity = Omit<ProcessInfo, "state" | "pid" | "exitCode" | "signal">;
 
-/** What a change of state brings with it. */
-export interface Change {
+/** Data that comes with a state change. */
+export interface StateChange {
   readonly pid?: number;
   readonly exit?: ExitStatus;
-  /** Puts it into the log. */
+  /** Appends the event to the log. */
   readonly record?: () => void;
 }
 
-/** An exit as the log has it. `requested`: why a termination was asked for before, if it was. */
+/** Describes an exit for the log. `requested` is the reason of an earlier termination request, if there was one. */
 export function describeExit(
   { exitCode, signal }: ExitStatus,
   requested?: ExitReason,
@@ -23,15 +23,15 @@ export function describeExit(
   return { exitCode, signal, result, reason, sandboxDenied: false };
 }
 
-/** The state of one process, described anew when it changes. */
+/** The state of one process; its description is rebuilt at each change. */
 export class ProcessStatus {
-  readonly #identity: Identity;
+  readonly #identity: ProcessIdentity;
   readonly #onChange: (info: ProcessInfo) => void;
   #pid: number | undefined;
   #exit: ExitStatus | undefined;
   #info: ProcessInfo;
 
-  constructor(identity: Identity, onChange: (info: ProcessInfo) => void) {
+  constructor(identity: ProcessIdentity, onChange: (info: ProcessInfo) => void) {
     this.#identity = identity;
     this.#onChange = onChange;
     this.#info = this.#describe("starting");
@@ -41,13 +41,13 @@ export class ProcessStatus {
     return this.#info.state;
   }
 
-  /** The same object until the next change. */
+  /** Stays the same object until the next change. */
   get info(): ProcessInfo {
     return this.#info;
   }
 
-  /** Who is woken by what is recorded finds the state that it tells of. */
-  become(state: ProcessState, { pid = this.#pid, exit = this.#exit, record }: Change = {}): void {
+  /** Updates the state before it records: a reader that the record wakes must find the new state. */
+  become(state: ProcessState, { pid = this.#pid, exit = this.#exit, record }: StateChange = {}): void {
     this.#pid = pid;
     this.#exit = exit;
     this.#info = this.#describe(state);
@@ -55,7 +55,7 @@ export class ProcessStatus {
     this.#onChange(this.#info);
   }
 
-  /** Field by field: V8 copies by spread on a slow path, 10 us each time, and each process is described five times. */
+  /** Copies field by field: V8's spread takes a slow path (10 us each time), and each process is described five times. */
   #describe(state: ProcessState): ProcessInfo {
     const { processId, incarnation, argv, argvOmitted, cwd, tty, stdin, startedAt, sandbox, labels } = this.#identity;
     const exitCode = this.#exit?.exitCode ?? null;

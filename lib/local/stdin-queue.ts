@@ -1,27 +1,27 @@
-// The input of one child: a bounded queue in front of its stdin. A full queue parks its writers here, in order, so that
-// nothing else of the process (a signal, a resize) waits behind them.
+// The input of one child: a bounded queue in front of its stdin. When it is full, writes are parked here, in order, so that no
+// other command of the process (a signal, a resize) waits behind them.
 //
 // Invariants
 // 1. Bytes reach the child in the order in which their writes were posted.
-// 2. A write id is remembered in the same turn as its bytes enter the queue; a parked write is not accepted yet.
-// 3. A write is refused before any of its bytes was delivered, or not at all. A terminal in canonical mode loses what is too
-//    long for its line; the program can change the mode until those bytes come, so such a write waits until it is next
-//    and only then is judged, by the mode of that moment. What the program does after that is beyond us.
-// 4. No error of the pipe escapes: a child that stopped reading makes later writes `stdinClosed`.
+// 2. A write id is remembered in the same turn in which its bytes enter the queue; a parked write is not accepted yet.
+// 3. A write is refused before any of its bytes was delivered, or not at all. A terminal in canonical mode drops what exceeds
+//    its line, and the program can change the mode at any time. So a write that may be too long waits until it is next in the
+//    queue and is then checked against the current mode. A later change of mode cannot be taken into account.
+// 4. No error of the pipe escapes: when a child has stopped reading, later writes are answered with `stdinClosed`.
 import type { Limits, WriteStatus } from "../../protocol/index.ts";
 import { ExecwireError } from "../errors.ts";
 import type { WriteLedger } from "../host/write-ledger.ts";
 import type { ChildStdin } from "../spawn/child.ts";
 import type { Reply } from "./message.ts";
 
-/** Bounds of a queue. */
+/** Limits of a queue. */
 export type StdinLimits = Pick<Limits, "stdinQueueBytes" | "stdinParkedBytes">;
 
-/** What is counted of all queues that were given it. */
+/** Counters shared by all queues that were given them. */
 export interface StdinCounts {
-  /** Bytes that the kernel took. */
+  /** Bytes that the kernel has accepted. */
   readonly bytes: { stdin: number };
-  /** Writes acknowledged and not delivered, since they had been before. */
+  /** Retried writes that were acknowledged without being delivered again. */
   duplicates: number;
 }
 
@@ -38,16 +38,16 @@ export class StdinQueue {
   readonly #ledger: WriteLedger;
   readonly #limits: StdinLimits;
   readonly #counts: StdinCounts | undefined;
-  /** Called when a chunk was taken, or refused, by the kernel; it must come back as `written` in a turn of its own. */
+  /** Called when the kernel accepted or refused a chunk; must come back as `written` in a later turn. */
   readonly #onWritten: (error?: Error) => void;
   readonly #queue: (Uint8Array | "end")[] = [];
   readonly #parked: Entry[] = [];
   #queuedBytes = 0;
   #parkedBytes = 0;
   #writing = false;
-  /** No further write is taken: `closeStdin` was called. */
+  /** `closeStdin` was called: no further write is accepted. */
   #ending = false;
-  /** Nothing reaches the child any more. */
+  /** The child cannot be written to any more. */
   #broken = false;
 
   constructor(
@@ -69,13 +69,13 @@ export class StdinQueue {
   }
 
   end(reply: Reply<WriteStatus>): void {
-    // Idempotent: the end is on its way already.
+    // Idempotent: the end is queued already.
     if (this.#ending && !this.#broken) return reply.resolve("accepted");
     this.#ending = true;
     this.#submit({ chunk: "end", writeId: undefined, reply }, false);
   }
 
-  /** The kernel took the chunk in front, or said why not. */
+  /** The kernel accepted the first chunk, or refused it with an error. */
   written(error: Error | undefined): void {
     this.#writing = false;
     if (error) return this.break();
@@ -84,11 +84,11 @@ export class StdinQueue {
       this.#queuedBytes -= chunk.length;
       if (this.#counts) this.#counts.bytes.stdin += chunk.length;
     }
-    while (this.#parked[0] && this.#mayEnter(this.#parked[0])) this.#admit(this.#unpark());
+    while (this.#parked[0] && this.#canEnqueue(this.#parked[0])) this.#enqueue(this.#unpark());
     this.#pump();
   }
 
-  /** The child is gone or closed its stdin: what waits is answered, what is queued is dropped. */
+  /** The child has exited or closed its stdin: parked writes are answered, queued bytes are dropped. */
   break(): void {
     this.#broken = true;
     this.#queue.length = 0;
@@ -100,18 +100,18 @@ export class StdinQueue {
   #submit(entry: Entry, refused: boolean): void {
     if (this.#answersRetry(entry)) return;
     if (this.#broken || refused) return entry.reply.resolve("stdinClosed");
-    // Invariant 1: also a small write waits behind a large one that is parked.
-    if (this.#parked.length > 0 || !this.#mayEnter(entry)) return this.#park(entry);
-    this.#admit(entry);
+    // Invariant 1: even a small write waits behind a large one that is parked.
+    if (this.#parked.length > 0 || !this.#canEnqueue(entry)) return this.#park(entry);
+    this.#enqueue(entry);
     this.#pump();
   }
 
-  /** Bounded, since a writer that does not wait for its answers could park without end. */
+  /** Bounded, because a writer that does not wait for replies could park writes without end. */
   #park(entry: Entry): void {
     const bytes = entry.chunk === "end" ? 0 : entry.chunk.length;
     if (this.#parked.length > 0 && this.#parkedBytes + bytes > this.#limits.stdinParkedBytes) {
       const message =
-        "too many bytes wait for room in the stdin of this process; wait for the answers of earlier writes";
+        "too many bytes are waiting for room in the stdin queue of this process; wait until earlier writes are answered";
       return entry.reply.reject(new ExecwireError("LIMIT_EXCEEDED", message, { data: { limit: "stdinParkedBytes" } }));
     }
     this.#parkedBytes += bytes;
@@ -124,11 +124,11 @@ export class StdinQueue {
     return entry;
   }
 
-  #admit(entry: Entry): void {
-    // The first of two writes with one id may have been admitted while the second was parked.
+  #enqueue(entry: Entry): void {
+    // Of two writes with one id, the first may have entered the queue while the second was parked.
     if (this.#answersRetry(entry)) return;
     const { chunk, writeId, reply } = entry;
-    // Invariant 3. Behind others it would not have been let in.
+    // Invariant 3. With writes queued before it, `#canEnqueue` has already checked this.
     const refusal = this.#queue.length === 0 ? this.#refusalOf(chunk) : undefined;
     if (refusal) return reply.reject(refusal);
     if (chunk !== "end" && chunk.length > 0) this.#stdin.line?.reserve(chunk);
@@ -138,7 +138,7 @@ export class StdinQueue {
     reply.resolve("accepted");
   }
 
-  /** Answers a write that was accepted before: an acknowledgement, or a conflict. */
+  /** Answers a write whose id was accepted before, with an acknowledgement or a conflict. */
   #answersRetry({ chunk, writeId, reply }: Entry): boolean {
     if (writeId === undefined || chunk === "end") return false;
     try {
@@ -151,8 +151,8 @@ export class StdinQueue {
     return true;
   }
 
-  /** There is room, or none is needed: the end, a write larger than the queue once it is empty, a retry. */
-  #mayEnter({ chunk, writeId }: Entry): boolean {
+  /** Whether the entry can be queued now. The end, a retry, and a write larger than the queue once it is empty need no room. */
+  #canEnqueue({ chunk, writeId }: Entry): boolean {
     if (writeId !== undefined && this.#ledger.has(writeId)) return true;
     if (chunk === "end" || this.#queue.length === 0) return true;
     return this.#queuedBytes + chunk.length <= this.#limits.stdinQueueBytes && !this.#refusalOf(chunk);

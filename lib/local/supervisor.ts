@@ -1,4 +1,4 @@
-// The local backend: owns the actors of all processes that this program supervises, and nothing of what they do.
+// The local backend: owns the actors of all processes that this program supervises, but nothing of what they do.
 import { randomUUID } from "node:crypto";
 import { isAbsolute } from "node:path";
 import type { Meter } from "@opentelemetry/api";
@@ -28,28 +28,31 @@ import { followProcesses, type ProcessMetrics, processMetrics } from "../telemet
 import { ownDirectory, prepareLaunch } from "./launch.ts";
 import { LeftBehind } from "./left-behind.ts";
 import { LocalPort, unknownProcess } from "./local-port.ts";
-import { type ActorSurroundings, ProcessActor } from "./process-actor.ts";
+import { type ActorContext, ProcessActor } from "./process-actor.ts";
 
-/** How to supervise. */
+/** Options of a supervisor. */
 export interface SupervisorOptions {
   /** Overrides of the defaults in `protocol/limits.ts`. */
   readonly limits?: Partial<Limits>;
   /** How children are spawned. Default `auto`. */
   readonly spawner?: SpawnerName | (() => Promise<Spawner>);
   /**
-   * Adopt orphaned descendants (Linux) and end their zombies. Only for programs that start no children of their own beside this
+   * Adopt orphaned descendants (Linux) and reap their zombies. Only for programs that start no children outside this
    * supervisor: those could be mistaken for descendants of its processes. Default false.
    */
   readonly subreaper?: boolean;
   /**
-   * What becomes of the processes when this program is killed with SIGKILL. `kill`: a small process of its own, started with
-   * the first one, ends them and their descendants (Linux; elsewhere createSupervisor throws UNSUPPORTED). Default `keep`:
+   * What happens to the processes when this program is killed with SIGKILL. `kill`: a small helper process, started with the
+   * first process, ends them and their descendants (Linux; elsewhere createSupervisor throws UNSUPPORTED). Default `keep`:
    * nothing ends them, and no process is started that you did not ask for.
    */
   readonly onSupervisorDeath?: OnSupervisorDeath;
-  /** Told what a subscriber throws, of bugs, and when there can be no guard for `onSupervisorDeath`. Default: the console. */
+  /**
+   * Called with errors thrown by subscribers, with bugs, and when the guard for `onSupervisorDeath` cannot start. Default: the
+   * console.
+   */
   readonly onError?: ReportError;
-  /** Where metrics go. Default: the OpenTelemetry SDK that is registered now, if there is one. */
+  /** Where metrics are recorded. Default: the OpenTelemetry SDK that is registered now, if there is one. */
   readonly meter?: Meter;
   readonly clock?: Clock;
 }
@@ -57,7 +60,9 @@ export interface SupervisorOptions {
 /** Listeners of one supervisor for one event: SIGCHLD, for exits and for orphans. */
 const LISTENERS = 2;
 
-/** Makes a supervisor. `close` it, or the program lives as long as its processes; if it exits before, they are killed. */
+/**
+ * Creates a supervisor. `close` it, or the program stays alive as long as its processes; if it exits earlier, they are killed.
+ */
 export function createSupervisor(options: SupervisorOptions = {}): Supervisor {
   return new Supervisor(options);
 }
@@ -66,13 +71,13 @@ export function createSupervisor(options: SupervisorOptions = {}): Supervisor {
 export class Supervisor implements Backend {
   readonly changes$: GuardedObservable<ProcessInfo>;
   readonly #table: ProcessTable<ProcessActor>;
-  /** Those that still hold a child, or may get one; a removed process can be among them. */
+  /** Processes that hold a child or may get one; a removed process can be among them. */
   readonly #unreleased = new Set<ProcessActor>();
   readonly #limits: Limits;
   readonly #clock: Clock;
   readonly #onError: ReportError;
   readonly #metrics: ProcessMetrics;
-  readonly #surroundings: ActorSurroundings;
+  readonly #actorContext: ActorContext;
   readonly #leftBehind: LeftBehind;
   readonly #spawner: Promise<Spawner>;
   #madeSpawner: Spawner | undefined;
@@ -96,7 +101,7 @@ export class Supervisor implements Backend {
     this.changes$ = this.#table.changes$;
     this.#metrics = processMetrics(options.meter);
     followProcesses(this.#metrics, this.changes$, ({ processId }) => this.#table.find(processId)?.log.exited?.result);
-    this.#surroundings = {
+    this.#actorContext = {
       clock: this.#clock,
       limits: this.#limits,
       log: { ...this.#limits, budget, counts: this.#metrics },
@@ -112,9 +117,9 @@ export class Supervisor implements Backend {
     const keep = (made: Spawner) => {
       this.#madeSpawner = made;
     };
-    // The error belongs to the caller of a start.
+    // The error is reported to the caller of `start`.
     this.#spawner.then(keep, () => undefined);
-    // Each supervisor listens to this program's events on its own; a dozen of them are no leak.
+    // Each supervisor adds its own listeners to `process`; a dozen of them are no leak.
     process.setMaxListeners(process.getMaxListeners() + LISTENERS);
     process.on("exit", this.#onExit);
   }
@@ -161,7 +166,7 @@ export class Supervisor implements Backend {
       { cwd: spec.cwd ?? ownDirectory(), startedAt: this.#clock.now() },
       this.#limits,
     );
-    return new ProcessActor({ ...description, sandbox: "none" }, this.#surroundings, spec.timeoutMs);
+    return new ProcessActor({ ...description, sandbox: "none" }, this.#actorContext, spec.timeoutMs);
   }
 
   #begin(actor: ProcessActor, spec: ProcessSpec): void {
@@ -200,21 +205,23 @@ export class Supervisor implements Backend {
   }
 
   async #close(graceMs: number): Promise<void> {
-    this.#table.refuseStarts(new ExecwireError("CLOSED", "the supervisor is closed"));
+    this.#table.refuseStarts(
+      new ExecwireError("CLOSED", "the supervisor is closed; create another one to start processes"),
+    );
     const actors = [...this.#unreleased];
     const reply = { resolve: () => undefined, reject: this.#onError };
     for (const actor of actors) {
       actor.post({ type: "terminate", reason: "terminate", graceMs, scope: "tree", leftovers: true, reply });
       actor.post({ type: "closing" });
     }
-    // One that cannot be killed, being stuck in the kernel, is left.
+    // A process that cannot be killed, stuck in the kernel, is given up.
     const giveUp = this.#clock.after(graceMs + this.#limits.closeDeadlineMs, () => {
       for (const actor of actors) actor.post({ type: "release" });
     });
     const ended = this.#leftBehind.end(graceMs).catch(this.#onError);
     await Promise.all(actors.map((actor) => actor.released));
     await ended;
-    // What was added meanwhile has had its grace already, and what is seen only now.
+    // Processes that were added or found meanwhile have had their grace period already.
     await this.#leftBehind.end(0).catch(this.#onError);
     giveUp();
     process.removeListener("exit", this.#onExit);
@@ -227,7 +234,7 @@ export class Supervisor implements Backend {
     this.#table.end();
   }
 
-  /** The program exits with processes running: there is no time for a grace. */
+  /** The program exits while processes are running: there is no time for a grace period. */
   #killAll(): void {
     const reply = { resolve: () => undefined, reject: () => undefined };
     for (const actor of this.#unreleased) {
@@ -236,7 +243,7 @@ export class Supervisor implements Backend {
     try {
       this.#leftBehind.kill("SIGKILL");
     } catch {
-      // Not ours to kill, and the program is past the point of reporting it.
+      // We may not kill it, and it is too late to report that.
     }
     this.#madeSpawner?.finishKills();
   }

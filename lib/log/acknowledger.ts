@@ -1,4 +1,4 @@
-// Tells the source of a replica how far its readers are: in steps that keep the window open, and now and then without one, so
+// Acknowledges to the source of events how far its readers are: in steps that keep the window open, and now and then without one, so
 // that a reader that is slow but alive keeps its hold.
 import type { Seq } from "../../protocol/index.ts";
 import type { Cancel, Clock } from "../clock.ts";

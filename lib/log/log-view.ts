@@ -11,7 +11,7 @@ export interface Hold {
   readonly isLive: boolean;
 }
 
-/** A log as its readers see it; written by an actor (local) or by the wire (replica). */
+/** A log as its readers see it; written by an actor (local) or from what a server sends (remote). */
 export interface LogView {
   /** The oldest event still retained. */
   readonly firstSeq: Seq;
@@ -33,10 +33,9 @@ export interface LogView {
   onAppend(wake: () => void): () => void;
   /**
    * Keeps what follows `position()` until released or taken for gone; the writer pauses instead of evicting it. With
-   * `upToBytes` it never pauses: that much is kept, even above the log's own bound, and beyond it the oldest goes. A log
-   * whose truth is elsewhere keeps no more for it than it would anyway.
+   * `upToBytes` it never pauses: that much is kept, even above the log's own bound, and beyond it the oldest goes.
    */
   hold(position: () => Seq, upToBytes?: number): Hold;
   /** A reader was told of a loss. For who counts them; the log itself does not change. */
-  noteGap?(): void;
+  noteGap(): void;
 }

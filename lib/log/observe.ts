@@ -3,6 +3,7 @@ import type { Delivery, Seq } from "../../protocol/index.ts";
 import { Cursor } from "./cursor.ts";
 import { GuardedObservable, type ReportError, reportToConsole } from "./guarded-observable.ts";
 import type { LogView } from "./log-view.ts";
+import { Reader } from "./reader.ts";
 
 /**
  * The events after `afterSeq`, with a gap for what is lost; completes after `closed`, fails with the log's failure. A
@@ -14,27 +15,12 @@ export function observe(
   report: ReportError = reportToConsole,
 ): GuardedObservable<Delivery> {
   return new GuardedObservable(report, (subscriber) => {
-    const cursor = new Cursor(view, afterSeq);
-    let draining = false;
-    const drain = () => {
-      // A subscriber may cause an append while it is being called; the running loop will see it.
-      if (draining) return;
-      draining = true;
-      for (;;) {
-        const delivery = subscriber.closed ? undefined : cursor.next();
-        if (delivery === undefined || delivery === "loading") break;
-        subscriber.next(delivery);
-      }
-      draining = false;
-      if (subscriber.closed) return;
-      if (view.failure) subscriber.error(view.failure);
-      // Who already had `closed` before is at the end as well.
-      else if (view.closed && cursor.afterSeq >= view.headSeq) subscriber.complete();
-    };
-    const stop = view.onAppend(drain);
-    drain();
-    if (!subscriber.closed) return stop;
-    stop();
-    return undefined;
+    const reader = new Reader(new Cursor(view, afterSeq), {
+      hasRoom: () => !subscriber.closed,
+      take: (delivery) => subscriber.next(delivery),
+      end: (failure) => (failure ? subscriber.error(failure) : subscriber.complete()),
+    });
+    reader.start();
+    return () => reader.stop();
   });
 }

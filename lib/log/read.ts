@@ -51,20 +51,22 @@ function collect(view: LogView, { afterSeq = 0, maxBytes }: ReadOptions): ReadRe
   const chunks: OutputEvent[] = [];
   const budget = maxBytes ?? Number.POSITIVE_INFINITY;
   const cursor = new Cursor(view, afterSeq);
-  let gap: GapNotice | undefined;
+  let gap = undefined as GapNotice | undefined;
   let bytes = 0;
-  let lastSeq: Seq | undefined;
-  while (bytes < budget || chunks.length === 0) {
-    const delivery = cursor.next();
-    if (delivery === undefined || delivery === "loading") break;
-    // Two gaps have the exit between them, which the answer tells anyway: they are one loss.
-    if (delivery.type === "gap") gap = gap ? join(gap, delivery) : delivery;
-    if (delivery.type !== "output") continue;
-    if (chunks.length > 0 && bytes + delivery.chunk.length > budget) break;
-    bytes += delivery.chunk.length;
-    chunks.push(delivery);
-    lastSeq = delivery.seq;
-  }
+  let isFull = false;
+  cursor.drain({
+    hasRoom: () => !isFull,
+    take: (delivery) => {
+      // Two gaps have the exit between them, which the answer tells anyway: they are one loss.
+      if (delivery.type === "gap") gap = gap ? join(gap, delivery) : delivery;
+      if (delivery.type !== "output") return;
+      const isFirst = chunks.length === 0;
+      if (isFirst || bytes + delivery.chunk.length <= budget) chunks.push(delivery);
+      bytes += delivery.chunk.length;
+      isFull = bytes >= budget;
+    },
+  });
+  const lastSeq = chunks.at(-1)?.seq;
   const { exited } = view;
   return {
     chunks,

@@ -1,20 +1,32 @@
 // The truth about one process: a bounded log of numbered events that any number of readers follow, each with a number of
 // its own. What a reader gets wrong: there are no queues here; a slow reader costs nothing and is told a gap.
 //
+// It has two doors. The actor of a process uses `append...`, which numbers the events. `accept` takes events that were numbered
+// elsewhere, and the losses that were announced there.
+//
 // Invariants
-// 1. Seqs are 1, 2, 3 ... without holes.
+// 1. Seqs are 1, 2, 3 ... without holes: a delivery follows the seq before it, as an event or as a gap.
 // 2. Nothing follows `closed`; `exited` comes at most once and before it; output may come between.
 // 3. Retained output stays within its bounds in bytes and events, the oldest goes first; a chunk above `chunkBytes` is
 //    split before it gets a seq, so nothing evicts itself. Only what a live hold has not read may exceed the bounds, by
-//    what was in flight when the writer was told to pause, or, for a hold that never pauses it, by as much as that asked for.
+//    what was in flight when the writer was asked to pause, or, for a hold that never pauses it, by as much as that asked for.
 // 4. `exited` and `closed` are never evicted.
-// 5. An appended event is frozen and keeps its identity while retained.
-// 6. Reading changes nothing visible.
-// 7. `next(afterSeq)` is total: event, exact gap, or undefined.
-import type { Delivery, ExitedEvent, ProcessEvent, Seq, StreamName, TerminalSize } from "../../protocol/index.ts";
+// 5. An event is frozen and keeps its identity while retained.
+// 6. Reading changes nothing visible, except that the first reader to miss the beginning may have it sent again.
+// 7. `next(afterSeq)` is total: event, exact gap, `loading` where that was asked for, or undefined.
+import type {
+  Delivery,
+  ExitedEvent,
+  GapNotice,
+  ProcessEvent,
+  Seq,
+  StreamName,
+  TerminalSize,
+} from "../../protocol/index.ts";
 import { limits } from "../../protocol/index.ts";
 import type { ExecwireError } from "../errors.ts";
-import { EventRing } from "./event-ring.ts";
+import { compact, isSameExit, mayFollow } from "./accepted.ts";
+import { DeliveryRing, firstSeqOf, gap, lastSeqOf } from "./delivery-ring.ts";
 import { HoldSet, type Wish } from "./hold-set.ts";
 import type { LogCounts } from "./log-counts.ts";
 import type { Hold, LogView } from "./log-view.ts";
@@ -25,6 +37,8 @@ export interface ReplayLogOptions {
   readonly retainedBytes?: number;
   readonly retainedEvents?: number;
   readonly chunkBytes?: number;
+  /** Output that held readers may leave unread before the writer is asked to pause. Default: what leaves room for more. */
+  readonly pauseAtBytes?: number;
   readonly eventOverheadBytes?: number;
   /** Shared with other logs. */
   readonly budget?: MemoryBudget;
@@ -32,50 +46,61 @@ export interface ReplayLogOptions {
   readonly counts?: LogCounts;
 }
 
-/** Who wants to know what becomes of the readers of a log. */
-export interface ReplayLogOwner {
-  /** Told true when held readers fill the log (pause the writer now), false when there is room again. */
+/** What the writer of a log wants to know of its readers. */
+export interface LogWriter {
+  /** True when held readers fill the log (pause now), false when there is room again. */
   readonly onPressure?: (full: boolean) => void;
-  /** Told when somebody begins to follow a log that nobody followed. */
+  /** A reader comes to a log without any. */
   readonly onFollowed?: () => void;
+  /** A reader has left, or a hold was taken, has moved or was released. */
+  readonly onReaders?: () => void;
+  /** A reader at the beginning finds it evicted. Returns true after a `restart`, when all events come again. */
+  readonly onMissed?: () => boolean;
 }
 
-/** An append-only log of one incarnation, bounded, with one read primitive. */
+/** A log of one incarnation, bounded, with one read primitive. */
 export class ReplayLog implements LogView {
-  readonly #ring = new EventRing();
+  /** What readers hold, for the writer. */
+  readonly holds: HoldSet;
   readonly #wakes = new Set<() => void>();
-  readonly #holds: HoldSet;
+  readonly #writer: LogWriter;
   readonly #budget: MemoryBudget;
   readonly #counts: LogCounts | undefined;
-  readonly #onFollowed: (() => void) | undefined;
   readonly #maxBytes: number;
   readonly #maxEvents: number;
   readonly #chunkBytes: number;
+  readonly #pauseAtBytes: number;
+  /** Room for what may still be in flight: a read of each stream, twice over. */
+  readonly #reserve: number;
   readonly #overhead: number;
-  readonly #printed: Record<StreamName, number> = { stdout: 0, stderr: 0, pty: 0 };
-  #total = 0;
-  #evicted = 0;
+  #ring = new DeliveryRing();
+  #printed = { stdout: 0, stderr: 0, pty: 0 };
   /** Bytes added while the shared budget was exceeded, and not given back yet. */
   #owed = 0;
+  /** The beginning comes again, and no reader has seen it yet. */
+  #isRestarted = false;
   #exited: ExitedEvent | undefined;
-  /** Output bytes before `exited`, kept since its slot in the ring may go. */
-  #exitedOffset = 0;
+  /** Output bytes before `exited`, once that is here; kept since its slot in the ring may go. */
+  #exitedOffset: number | undefined;
   #closed = false;
   #failure: ExecwireError | undefined;
 
-  constructor(options: ReplayLogOptions = {}, { onPressure, onFollowed }: ReplayLogOwner = {}) {
+  constructor(options: ReplayLogOptions = {}, writer: LogWriter = {}) {
     this.#maxBytes = options.retainedBytes ?? limits.retainedBytes;
     this.#maxEvents = options.retainedEvents ?? limits.retainedEvents;
     this.#chunkBytes = Math.max(1, Math.min(options.chunkBytes ?? limits.chunkBytes, this.#maxBytes));
+    this.#reserve = Math.min(4 * this.#chunkBytes, this.#maxBytes / 2);
+    this.#pauseAtBytes = options.pauseAtBytes ?? this.#maxBytes - this.#reserve;
     this.#overhead = options.eventOverheadBytes ?? limits.eventOverheadBytes;
     this.#budget = options.budget ?? new MemoryBudget(Number.POSITIVE_INFINITY);
     this.#counts = options.counts;
-    this.#onFollowed = onFollowed;
+    this.#writer = writer;
     const onMove = () => {
       this.#evict(0);
-      this.#holds.check();
+      this.holds.check();
+      writer.onReaders?.();
     };
-    this.#holds = new HoldSet((floor) => this.#unreadIsTooMuch(floor), onPressure, onMove);
+    this.holds = new HoldSet((floor) => this.#unreadIsTooMuch(floor), writer.onPressure, onMove);
   }
 
   get firstSeq(): Seq {
@@ -100,15 +125,20 @@ export class ReplayLog implements LogView {
 
   /** Output bytes retained now. */
   get retainedBytes(): number {
-    return this.#total - this.#evicted;
+    return this.#ring.bytes;
+  }
+
+  /** Output bytes that came, retained or not. */
+  get printed(): Readonly<Record<StreamName, number>> {
+    return this.#printed;
   }
 
   /** What this log is charged for in the memory budget: payload and overhead. */
   get cost(): number {
-    return this.retainedBytes + this.#ring.length * this.#overhead;
+    return this.#ring.bytes + this.#ring.length * this.#overhead;
   }
 
-  /** Whether somebody is woken by an append. */
+  /** Whether an append wakes a reader. */
   get isFollowed(): boolean {
     return this.#wakes.size > 0;
   }
@@ -120,89 +150,128 @@ export class ReplayLog implements LogView {
     for (let start = 0; start < chunk.length; start += this.#chunkBytes) {
       const whole = chunk.length <= this.#chunkBytes;
       const part = whole ? chunk : chunk.subarray(start, start + this.#chunkBytes);
-      this.#printed[stream] += part.length;
-      this.#total += part.length;
-      this.#push({ type: "output", seq: this.#ring.head + 1, stream, chunk: part }, part.length);
+      this.#push({ type: "output", seq: this.#ring.head + 1, stream, chunk: part });
     }
   }
 
   /** Appends the new size of the terminal. */
   appendResized(size: TerminalSize): void {
-    if (!this.#closed) this.#push({ type: "resized", seq: this.#ring.head + 1, size }, 0);
+    if (!this.#closed) this.#push({ type: "resized", seq: this.#ring.head + 1, size });
   }
 
   /** Appends the exit, once. */
   appendExited(exit: Omit<ExitedEvent, "type" | "seq">): void {
-    if (this.#closed || this.#exited) return;
-    this.#exitedOffset = this.#total;
-    this.#exited = { type: "exited", seq: this.#ring.head + 1, ...exit };
-    this.#push(this.#exited, 0);
+    if (!this.#closed && !this.#exited) this.#push({ type: "exited", seq: this.#ring.head + 1, ...exit });
   }
 
   /** Appends the end; nothing follows it. */
   appendClosed(): void {
     if (this.#closed) return;
-    this.#closed = true;
-    this.#push({ type: "closed", seq: this.#ring.head + 1, bytes: Object.freeze({ ...this.#printed }) }, 0);
+    this.#push({ type: "closed", seq: this.#ring.head + 1, bytes: Object.freeze({ ...this.#printed }) });
   }
 
-  /** Ends the log without `closed`: the process never came to be, or nobody can know more. */
+  /**
+   * Takes what was numbered elsewhere; what is here already is ignored. Returns false for what cannot follow: a hole, a second
+   * exit or one that was lost, an end without an exit, or anything after the end.
+   */
+  accept(delivery: ProcessEvent | GapNotice): boolean {
+    const { head } = this.#ring;
+    if (lastSeqOf(delivery) <= head) return true;
+    if (this.#closed || firstSeqOf(delivery) !== head + 1 || !mayFollow(delivery, this.#exited)) return false;
+    this.#push(compact(delivery));
+    return true;
+  }
+
+  /** The exit is known before its turn comes. Returns false for another one than is known, and for one that should be here. */
+  announceExit(exit: ExitedEvent): boolean {
+    if (this.#exited) return isSameExit(exit, this.#exited);
+    if (this.#closed || exit.seq <= this.#ring.head) return false;
+    this.#exited = Object.freeze(exit);
+    this.#wake();
+    return true;
+  }
+
+  /** Ends the log without `closed`: the process never came to be, or nothing more can be known. */
   fail(error: ExecwireError): void {
     if (this.#closed || this.#failure) return;
     this.#failure = error;
+    this.holds.check();
     this.#wake();
   }
 
-  next(afterSeq: Seq): Delivery | undefined {
+  /**
+   * Forgets all events, for a writer that can send them again. Returns false, and forgets nothing, while a hold has yet to read
+   * some of them. Also false the second time in a row: a fast process would push the beginning out again before a slow reader sees it.
+   */
+  restart(): boolean {
+    const isFirst = !this.#isRestarted;
+    this.#isRestarted = false;
+    if (!isFirst || !this.holds.every((seq) => seq === 0 || seq >= this.#ring.head)) return false;
+    this.#isRestarted = true;
+    this.#budget.add(-this.cost);
+    this.#ring = new DeliveryRing();
+    this.#printed = { stdout: 0, stderr: 0, pty: 0 };
+    this.#exitedOffset = undefined;
+    return true;
+  }
+
+  next(afterSeq: Seq): Delivery | "loading" | undefined {
     const seq = afterSeq + 1;
     const { first, head } = this.#ring;
     if (seq > head) return undefined;
-    if (seq >= first) return this.#ring.get(seq);
+    if (seq >= first) {
+      if (afterSeq === 0) this.#isRestarted = false;
+      return this.#ring.get(seq);
+    }
     const exitSeq = this.#exited?.seq ?? 0;
     if (exitSeq === seq) return this.#exited;
+    if (afterSeq === 0 && this.#writer.onMissed?.()) return "loading";
     // Invariant 4: an exit inside the lost range is delivered, so the gap ends before it.
-    const lastSeq = exitSeq > seq && exitSeq < first ? exitSeq - 1 : first - 1;
-    return Object.freeze({ type: "gap", firstSeq: seq, lastSeq });
+    return gap(seq, exitSeq > seq && exitSeq < first ? exitSeq - 1 : first - 1);
   }
 
   offsetAfter(seq: Seq): number | undefined {
-    if (seq === 0) return 0;
-    if (seq === this.#ring.first - 1) return this.#evicted;
-    if (this.#exited && (seq === this.#exited.seq || seq === this.#exited.seq - 1)) return this.#exitedOffset;
-    return this.#ring.offset(seq);
+    const offset = this.#ring.offsetAfter(seq);
+    if (offset !== undefined || !this.#exited) return offset;
+    return seq === this.#exited.seq || seq === this.#exited.seq - 1 ? this.#exitedOffset : undefined;
+  }
+
+  /** Output bytes up to the delivery that covers `seq`, as far as their number is known; up to the oldest where that was evicted. */
+  bytesUpTo(seq: Seq): number {
+    return this.#ring.bytesUpTo(seq);
+  }
+
+  /** Output bytes that came after the delivery that covers `seq`, as far as they are known and since the oldest at most. */
+  bytesAfter(seq: Seq): number {
+    return this.#ring.bytesUpTo(this.#ring.head) - this.#ring.bytesUpTo(seq);
   }
 
   onAppend(wake: () => void): () => void {
     // Wrapped, so that the same function registered twice is two registrations.
     const entry = () => wake();
     // Before the reader is registered: what was held back for nobody is simply there when it looks.
-    if (this.#wakes.size === 0) this.#onFollowed?.();
+    if (this.#wakes.size === 0) this.#writer.onFollowed?.();
     this.#wakes.add(entry);
-    return () => this.#wakes.delete(entry);
+    return () => {
+      if (this.#wakes.delete(entry)) this.#writer.onReaders?.();
+    };
   }
 
   hold(position: () => Seq, upToBytes?: number): Hold {
-    return upToBytes === undefined ? this.#holds.add(position) : this.#holds.addWish(position, upToBytes);
+    if (upToBytes !== undefined) return this.holds.addWish(position, upToBytes);
+    const hold = this.holds.add(position);
+    this.#writer.onReaders?.();
+    return hold;
   }
 
   noteGap(): void {
     if (this.#counts) this.#counts.gaps += 1;
   }
 
-  /** Begins to measure whether the holders are alive; see `HoldSet`. */
-  beginLease(): void {
-    this.#holds.beginLease();
-  }
-
-  /** Releases the holds that gave no sign of life since the lease began; their readers will meet a gap. */
-  endLease(): void {
-    this.#holds.endLease();
-  }
-
   /** Lets go of all output that no hold wants; the end stays. For a closed log that costs more than it is worth. */
   trim(): void {
-    const floor = Math.min(this.#holds.floor(), this.#holds.wish().floor);
-    while (this.#ring.first < this.#ring.head && this.#ring.first <= floor) this.#shift();
+    const floor = Math.min(this.holds.floor(), this.holds.wish().floor);
+    while (this.#ring.length > 1 && this.#ring.oldestSeq <= floor) this.#shift();
   }
 
   /** Gives the memory back to the budget when the log is forgotten. Those who still hold it may go on reading. */
@@ -210,52 +279,60 @@ export class ReplayLog implements LogView {
     this.#budget.add(-this.cost);
   }
 
-  #push(event: ProcessEvent, bytes: number): void {
-    this.#ring.push(Object.freeze(event), this.#total);
-    this.#budget.add(bytes + this.#overhead);
-    this.#evict(bytes + this.#overhead);
-    this.#holds.check();
+  #push(delivery: Delivery): void {
+    if (delivery.type === "output") this.#printed[delivery.stream] += delivery.chunk.length;
+    else this.#note(delivery);
+    const added = this.#ring.push(Object.freeze(delivery)) + this.#overhead;
+    this.#budget.add(added);
+    this.#evict(added);
+    this.holds.check();
     this.#wake();
+  }
+
+  #note(delivery: Delivery): void {
+    if (delivery.type === "closed") this.#closed = true;
+    if (delivery.type !== "exited") return;
+    this.#exited = delivery;
+    this.#exitedOffset = this.#ring.offsetAfter(this.#ring.head);
   }
 
   /** Invariant 3. Over the shared budget, a log gives back what it adds; what a hold has not read, when that moves on. */
   #evict(added: number): void {
     this.#owed = this.#budget.over ? Math.max(0, this.#owed) + added : 0;
     if (!this.#isOver() && this.#owed === 0) return;
-    const floor = this.#holds.floor();
-    const wish = this.#holds.wish();
+    const floor = this.holds.floor();
+    const wish = this.holds.wish();
     while (this.#isOver() || (this.#budget.over && this.#owed > 0)) {
       // The newest event stays, however small the bounds.
-      if (this.#ring.first === this.#ring.head || this.#ring.first > floor) return;
-      if (this.#ring.first > wish.floor && this.#grants(wish)) return;
+      if (this.#ring.length <= 1) return;
+      const seq = this.#ring.oldestSeq;
+      if (seq > floor || (seq > wish.floor && this.#grants(wish))) return;
       this.#owed -= this.#shift();
     }
   }
 
   /** Drops the oldest event; returns what that gives back. */
   #shift(): number {
-    const event = this.#ring.shift();
-    const bytes = event.type === "output" ? event.chunk.length : 0;
-    this.#evicted += bytes;
-    this.#budget.add(-bytes - this.#overhead);
-    return bytes + this.#overhead;
+    const bytes = this.#ring.shift() + this.#overhead;
+    this.#budget.add(-bytes);
+    return bytes;
   }
 
   /** A wish is for bytes only, and for no more than there is memory. */
   #grants({ bytes }: Wish): boolean {
-    return this.retainedBytes <= bytes && this.#ring.length <= this.#maxEvents && !this.#budget.over;
+    return this.#ring.bytes <= bytes && this.#ring.length <= this.#maxEvents && !this.#budget.over;
   }
 
   #isOver(): boolean {
-    return this.retainedBytes > this.#maxBytes || this.#ring.length > this.#maxEvents;
+    return this.#ring.bytes > this.#maxBytes || this.#ring.length > this.#maxEvents;
   }
 
-  /** Whether what follows `floor` leaves no room for what may still be in flight: a read of each stream, twice over. */
+  /** Whether what follows `floor` leaves no room for more. A log that has ended waits for no reader. */
   #unreadIsTooMuch(floor: Seq): boolean {
-    const reserve = Math.min(4 * this.#chunkBytes, this.#maxBytes / 2);
-    const unread = this.#total - (this.offsetAfter(floor) ?? this.#evicted);
-    if (unread > this.#maxBytes - reserve || this.#ring.head - floor > this.#maxEvents * 0.9) return true;
-    return this.#budget.over && unread > reserve;
+    if (this.#closed || this.#failure) return false;
+    const unread = this.bytesAfter(floor);
+    if (unread > this.#pauseAtBytes || this.#ring.head - floor > this.#maxEvents * 0.9) return true;
+    return this.#budget.over && unread > this.#reserve;
   }
 
   #wake(): void {

@@ -1,10 +1,12 @@
-// Ends a process with all its descendants, as far as its backend can.
+// Ends a process with everything that it started, as far as its backend reaches.
 import type { Observable } from "rxjs";
 import { present } from "../../protocol/index.ts";
 import { ExecwireError } from "../errors.ts";
 import type { ProcessPort } from "./port.ts";
 
-/** Terminates the tree. The Codex dialect knows no tree and no grace: there it kills the process group. */
+/**
+ * Terminates the tree. In a dialect without trees and grace periods, kills the process group, which is the widest scope there.
+ */
 export async function terminateTree(process: Pick<ProcessPort, "terminate">, graceMs?: number): Promise<void> {
   try {
     await process.terminate(present({ scope: "tree" as const, graceMs }));
@@ -15,8 +17,8 @@ export async function terminateTree(process: Pick<ProcessPort, "terminate">, gra
 }
 
 /**
- * Terminates the tree. Resolves when the process has closed, or when its log has failed: its start was cancelled, or the
- * connection is lost for good. Rejects as `terminate` does.
+ * Terminates the tree and resolves when the process is closed, or when contact with it is lost. Rejects when the termination is
+ * refused.
  */
 export async function endTree(
   process: Pick<ProcessPort, "terminate"> & { readonly closed$: Observable<unknown> },

@@ -1,5 +1,5 @@
-// The commands of a process, local or remote. Commands go through the port; output and state come from the log. A port trusts
-// its arguments: `Process` and the server have checked them.
+// The commands to a process, local or remote. Everything that changes a process is here; everything that it printed and how it
+// ended is in its log. A port trusts its arguments: `Process` and the wire have checked them.
 import type {
   Activity,
   KillScope,
@@ -13,7 +13,7 @@ import type {
 
 /** How to write to stdin. */
 export interface WriteOptions {
-  /** Idempotency key, not empty: a second write with the same id and bytes is acknowledged and not delivered again. */
+  /** Idempotency key: a second write with the same id and bytes is acknowledged and not delivered again. Not empty. */
   readonly writeId?: string;
 }
 
@@ -31,9 +31,9 @@ export interface TerminateOptions {
   readonly scope?: KillScope;
 }
 
-/** Options of a read, with an abort signal. */
+/** Arguments of a read. */
 export interface ReadCallOptions extends ReadOptions {
-  /** Aborts the read, which then rejects with the signal's reason. */
+  /** Aborts the wait; the read then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
 }
 
@@ -42,30 +42,31 @@ export interface ProcessPort {
   /** Long-poll read; see `ReadOptions`. Rejects with PROCESS_UNKNOWN or PROCESS_STARTING. */
   read(options?: ReadCallOptions): Promise<ReadResult>;
   /**
-   * Queues bytes for stdin and resolves with `accepted` when they are in the queue; a full queue makes the write wait. Writes
-   * keep their order. Rejects with INVALID_PARAMS (empty id), WRITE_ID_CONFLICT, or LIMIT_EXCEEDED with nothing delivered: too
-   * many bytes are waiting, or a terminal in canonical mode would drop part of a line (`ttyLine`: over 4,095 bytes since the last
-   * line end, checked when the write is next in the queue, and only where the terminal's modes can be read). Never with EPIPE.
+   * Queues bytes for stdin, in the order of the writes. Resolves with `accepted` once they are in the queue; while it is full,
+   * the write waits for room. Rejects with INVALID_PARAMS (empty id), WRITE_ID_CONFLICT, or LIMIT_EXCEEDED, in which case
+   * nothing is delivered: either too many bytes are waiting, or a terminal in canonical mode would drop part of a line
+   * (`ttyLine`: over 4,095 bytes since the last line end, checked when the write is next in the queue; not checked where the
+   * terminal's mode cannot be read). Never rejects with EPIPE.
    */
   write(chunk: Uint8Array, options?: WriteOptions): Promise<WriteStatus>;
-  /** Ends stdin after the queued writes: EOF on a pipe, the terminal's end-of-file character on a tty. Idempotent. */
+  /** Ends stdin after the queued bytes: EOF on a pipe, the end-of-file character on a tty. Idempotent. */
   closeStdin(): Promise<WriteStatus>;
-  /** Delivers a signal. Succeeds without effect when the process is unknown, starting or exited. */
+  /** Delivers a signal. For an unknown, starting or exited process it succeeds without effect. */
   signal(signal: SignalName, options?: SignalOptions): Promise<void>;
   /** Sets the size of the terminal. Rejects with UNSUPPORTED without a tty; has no effect after the exit. */
   resize(size: TerminalSize): Promise<void>;
   /**
-   * Ends the process: SIGTERM, then SIGKILL after the grace. Does not wait for the exit, which `exit$` reports; `running` is
-   * whether there was anything to end. A starting process is cancelled: its `start` rejects with START_CANCELLED. After the
-   * exit, an explicit `scope` still reaches the processes that were left behind.
+   * Ends the process: SIGTERM, and SIGKILL after the grace period. `running` reports whether it was still running; the exit
+   * itself arrives through `exit$`. A starting process is cancelled: its `start` rejects with START_CANCELLED. After the exit,
+   * an explicit `scope` still reaches the processes that it left behind.
    */
   terminate(options?: TerminateOptions): Promise<{ readonly running: boolean }>;
   /**
-   * Lists the processes that have this process's streams open, sorted by pid: after the exit, they keep it from closing. Empty
-   * when it is closed. Without the supervisor's own process and those that it may not inspect. Rejects with UNSUPPORTED where the
-   * system cannot report it (no /proc, a provider without real pipes), with PROCESS_UNKNOWN or PROCESS_STARTING.
+   * Processes that have the streams of this process open, sorted by pid. After the exit, these are why it is not closed yet.
+   * Empty once it is closed. Leaves out our own program and processes that we may not inspect. Rejects with UNSUPPORTED where
+   * this cannot be found out (no /proc, a spawner without real pipes), or with PROCESS_UNKNOWN or PROCESS_STARTING.
    */
   holders(): Promise<readonly PipeHolder[]>;
-  /** What the process currently does or waits for. Rejects as `holders` does. */
+  /** What the process is doing or waiting for right now. Rejects as `holders` does. */
   activity(): Promise<Activity>;
 }

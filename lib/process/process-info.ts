@@ -1,45 +1,46 @@
-// Bounds and costs of a process's info, which is kept for each process, listed together with all others, and sent to every
-// viewer at every state change.
+// Limits the size of a process description and computes its cost. A description is kept for each process, listed together with
+// all others, and sent to every viewer at every change.
 import {
   type ArgvOmitted,
   type Limits,
   type ProcessInfo,
   type ProcessSpec,
+  present,
   utf8Bytes,
   utf8Prefix,
 } from "../../protocol/index.ts";
 import { ExecwireError } from "../errors.ts";
 
-/** Bounds of an info. */
+/** Limits of a description. */
 export type InfoLimits = Pick<Limits, "labels" | "labelBytes" | "pathBytes" | "infoArgvBytes">;
 
-/** Encoded field names, numbers, flags and state, in bytes; rounded up. */
+/** Encoded size of field names, numbers, flags and the state, rounded up. */
 const FIXED_BYTES = 300;
-/** Longest header of a string in msgpack. */
+/** Largest header of a string on the wire. */
 const TEXT_HEAD_BYTES = 5;
-/** Memory of a string without its characters, which take two bytes each unless all of them are Latin-1. */
+/** Memory overhead of a string. Each of its characters takes two bytes if any of them is not Latin-1. */
 const TEXT_OVERHEAD_BYTES = 32;
 
-/** Throws LIMIT_EXCEEDED for a spec with too many or too large labels, or too long a working directory. */
+/** Throws LIMIT_EXCEEDED for a spec whose process could not be described within the limits. Called before anything is started. */
 export function checkDescribable({ labels = {}, cwd = "" }: ProcessSpec, limits: InfoLimits): void {
   const entries = Object.entries(labels);
   if (entries.length > limits.labels)
-    throw exceeded("labels", `the process has ${entries.length} labels, the limit labels is ${limits.labels}`);
+    throw exceeded("labels", `${entries.length} labels; at most ${limits.labels} are allowed`);
   let bytes = 0;
   for (const [name, value] of entries) bytes += utf8Bytes(name) + utf8Bytes(value);
   if (bytes > limits.labelBytes) {
     throw exceeded(
       "labelBytes",
-      `names and values of the labels have ${bytes} bytes, the limit labelBytes is ${limits.labelBytes}`,
+      `labels of ${bytes} bytes; at most ${limits.labelBytes} are allowed, names and values together`,
     );
   }
   const pathBytes = utf8Bytes(cwd);
   if (pathBytes > limits.pathBytes) {
-    throw exceeded("pathBytes", `cwd has ${pathBytes} bytes, the limit pathBytes is ${limits.pathBytes}`);
+    throw exceeded("pathBytes", `cwd of ${pathBytes} bytes; at most ${limits.pathBytes} are allowed`);
   }
 }
 
-/** The part of the info that is known at the start and never changes. */
+/** The part of a description that is fixed at the start; what changes later is added to it. */
 export function describeStart(
   { argv, tty, pipeStdin, labels }: ProcessSpec,
   names: Pick<ProcessInfo, "processId" | "incarnation">,
@@ -56,14 +57,14 @@ export function describeStart(
   };
 }
 
-/** The first arguments that fit into `maxBytes`, and the number and bytes of the omitted ones. */
+/** The arguments as a description shows them: as many as fit, from the first on, and a count of the rest. */
 export function describeArgv(argv: readonly string[], maxBytes: number): Pick<ProcessInfo, "argv" | "argvOmitted"> {
   const shown: string[] = [];
   let rest = maxBytes;
   let cut = 0;
   for (const argument of argv) {
     const part = utf8Prefix(argument, Math.max(0, rest - TEXT_HEAD_BYTES));
-    // An argument of which no byte fits is omitted; the program, the first one, stays as an empty string.
+    // An argument of which nothing fits is left out, except for the program, which always keeps its place.
     if (part === "" && argument !== "" && shown.length > 0) break;
     shown.push(part);
     rest -= textBytes(part);
@@ -78,7 +79,7 @@ export function describeArgv(argv: readonly string[], maxBytes: number): Pick<Pr
   return { argv: Object.freeze(shown), argvOmitted };
 }
 
-/** Upper bound of the bytes of an info on the wire. */
+/** Upper bound of a description's size on the wire, in bytes. */
 export function infoBytes({ processId, incarnation, cwd, signal, sandbox, argv, labels }: ProcessInfo): number {
   let bytes = FIXED_BYTES + textBytes(processId) + textBytes(incarnation) + textBytes(cwd) + textBytes(sandbox);
   if (signal !== null) bytes += textBytes(signal);
@@ -91,21 +92,24 @@ function textBytes(text: string): number {
   return utf8Bytes(text) + TEXT_HEAD_BYTES;
 }
 
-/** Bytes of memory of the strings of an info. */
+/** Bytes of memory for the strings of a description. */
 export function infoCost({ processId, incarnation, cwd, argv, labels }: ProcessInfo): number {
   const texts = [processId, incarnation, cwd, ...argv, ...Object.entries(labels).flat()];
   return texts.reduce((sum, text) => sum + text.length * 2 + TEXT_OVERHEAD_BYTES, 0);
 }
 
-/** Fits the info into `maxBytes` on the wire: omits arguments, and labels if that is not enough. The info counts them. */
+/**
+ * The description, reduced to `maxBytes` on the wire: with fewer arguments, and without labels where that is not enough. It
+ * counts what was left out.
+ */
 export function fitInfo(info: ProcessInfo, maxBytes: number, bytes: number = infoBytes(info)): ProcessInfo {
   if (bytes <= maxBytes) return info;
   const argvBytes = info.argv.reduce((sum, argument) => sum + textBytes(argument), 0);
   const room = maxBytes - (bytes - argvBytes);
-  // At least the program stays, as an empty string.
+  // There is room for at least the program's place.
   if (room >= TEXT_HEAD_BYTES) return withFewerArguments(info, room);
   const labelsOmitted = (info.labelsOmitted ?? 0) + Object.keys(info.labels).length;
-  const bare = { ...info, labels: {}, ...(labelsOmitted > 0 && { labelsOmitted }) };
+  const bare = present({ ...info, labels: {}, labelsOmitted: labelsOmitted || undefined });
   const roomWithoutLabels = maxBytes - (infoBytes(bare) - argvBytes);
   return roomWithoutLabels >= argvBytes ? bare : withFewerArguments(bare, Math.max(0, roomWithoutLabels));
 }

@@ -1,5 +1,5 @@
-// A process: a log to read and a port for commands. Local and remote processes are this same class; they differ only in the
-// writer of the log and the target of the port.
+// The process, as every user sees it: a log to read and a port for commands. Local and remote processes are this same class;
+// they differ only in what writes the log and where the port leads.
 import type { Observable } from "rxjs";
 import { filter } from "rxjs";
 import {
@@ -32,48 +32,45 @@ import { observe } from "../log/observe.ts";
 import { endTree } from "./end-tree.ts";
 import type { ProcessPort, ReadCallOptions, SignalOptions, TerminateOptions, WriteOptions } from "./port.ts";
 
-/** Where reading starts. */
+/** Where to begin reading. */
 export interface EventsOptions {
-  /** Deliver the events after this seq. Default 0: everything retained. */
+  /** Deliver what follows this seq. Default 0: everything retained. */
   readonly afterSeq?: Seq;
 }
 
-/** Options of iteration. */
+/** Options of a pull-based reader. */
 export interface IterateOptions extends EventsOptions {
-  /**
-   * When the consumer falls behind: `gap` reports the lost range; `lossless` makes the child wait. Default: `lossless` for the
-   * caller of `start`, `gap` for the caller of `attach`.
-   */
+  /** What to do when the consumer falls behind: `gap` reports the loss; `lossless` holds the child back. */
   readonly delivery?: DeliveryMode;
 }
 
-/** Argument checks that depend on the host of the process. */
+/** Arguments that the host of a process accepts, beyond the checks that hold for every host. */
 export interface HostBounds {
   readonly limits: Pick<Limits, "readWaitMs" | "writeIdChars">;
   readonly isSignal: (name: string) => boolean;
 }
 
-/** The parts of a process. */
+/** What a process is made of. */
 export interface ProcessParts {
-  /** Returns the current info. */
+  /** The current state; called on every access. */
   readonly info: () => ProcessInfo;
   readonly log: LogView;
   readonly port: ProcessPort;
-  /** Absent for a remote process: its host makes these checks. */
+  /** Absent for a process of another machine, whose host makes these checks. */
   readonly bounds?: HostBounds;
-  /** Default of `iterate`. */
+  /** Default for `iterate`: `lossless` for the client that started the process, `gap` for viewers. */
   readonly delivery: DeliveryMode;
-  /** Called with errors that a subscriber throws. Default: the console. */
+  /** Called with errors thrown by subscribers. Default: the console. */
   readonly onSubscriberError?: ReportError;
 }
 
-/** A supervised process. Checks the arguments of every call, for all backends; a refused call does not reach the port. */
+/** A supervised process. Arguments are checked here, for every backend alike: a refused call does not reach the port. */
 export class Process {
   readonly id: string;
-  /** A uuid: a later process with the same id has another incarnation. */
+  /** Identifies one process among all that use this id; a uuid. */
   readonly incarnation: string;
   readonly #parts: ProcessParts;
-  // Created on first use: a server forwards the logs of many processes and never uses these.
+  // Created on first use: a server keeps many processes of which it only forwards the log.
   #output$: Observable<OutputEvent | GapNotice> | undefined;
   #exit$: Observable<ExitedEvent> | undefined;
   #closed$: Observable<ClosedEvent> | undefined;
@@ -85,46 +82,47 @@ export class Process {
     this.#parts = parts;
   }
 
-  /** All output, with a gap for each lost range. Replays what is retained; completes after `closed`. */
+  /** All output, with a gap wherever output was lost. Replays what is retained; completes after `closed`. */
   get output$(): Observable<OutputEvent | GapNotice> {
     this.#output$ ??= this.events().pipe(filter((event) => event.type === "output" || event.type === "gap"));
     return this.#output$;
   }
 
-  /** Emits the exit as soon as it is known, then completes. Output may still follow the exit. */
+  /** The exit, now or later; then completes. Output may still follow it. */
   get exit$(): Observable<ExitedEvent> {
     const { log, onSubscriberError } = this.#parts;
     this.#exit$ ??= awaitEvent(log, (view) => view.exited, onSubscriberError);
     return this.#exit$;
   }
 
-  /** Emits `closed` as soon as it is known, then completes. */
+  /** The end of the log, now or later; then completes. */
   get closed$(): Observable<ClosedEvent> {
     const { log, onSubscriberError } = this.#parts;
     this.#closed$ ??= awaitEvent(log, closedEvent, onSubscriberError);
     return this.#closed$;
   }
 
-  /** The log itself, for servers that forward it. */
+  /** The log itself, for hosts that forward it. */
   get log(): LogView {
     return this.#parts.log;
   }
 
-  /** The current info. */
+  /** The current state. */
   get info(): ProcessInfo {
     return this.#parts.info();
   }
 
   /**
-   * Replays the events retained after `afterSeq`, then follows live; completes after `closed`. A lost range is delivered as
-   * a gap. Fails with START_CANCELLED, SPAWN_FAILED or CONNECTION_LOST when the end will never be known.
+   * Replays the retained events after `afterSeq`, then follows live; completes after `closed`. A lost range is delivered as a
+   * gap. Fails with START_CANCELLED, with SPAWN_FAILED, or when the connection is lost for good and the end will never be
+   * known.
    */
   events(options: EventsOptions = {}): Observable<Delivery> {
     checkPosition(options);
     return observe(this.#parts.log, options.afterSeq, this.#parts.onSubscriberError);
   }
 
-  /** The events as an async iterator. With `lossless` delivery, a slow consumer makes the child wait. */
+  /** The same, pull-based: the log waits for the consumer, and with `lossless` so does the child. */
   iterate(options: IterateOptions = {}): DeliveryIterator {
     checkPosition(options);
     refuse(optional(options.delivery, (mode) => checkOneOf("delivery", mode, ["gap", "lossless"])));
@@ -143,7 +141,7 @@ export class Process {
   async write(chunk: Uint8Array | string, options: WriteOptions = {}) {
     const bytes = typeof chunk === "string" ? new TextEncoder().encode(chunk) : chunk;
     refuse(checkWrite({ chunk: bytes, writeId: options.writeId }, this.#parts.bounds?.limits.writeIdChars));
-    // A copy: the caller may reuse its buffer while these bytes are still queued.
+    // A copy: the caller may reuse its buffer while the bytes are still queued.
     return this.#parts.port.write(bytes === chunk ? Uint8Array.from(bytes) : bytes, options);
   }
 
@@ -176,7 +174,7 @@ export class Process {
     return this.#parts.port.activity();
   }
 
-  /** Terminates the process with its whole tree and resolves when it has closed. */
+  /** Terminates the process with its whole tree and resolves when it is closed. */
   [Symbol.asyncDispose](): Promise<void> {
     return endTree(this);
   }

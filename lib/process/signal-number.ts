@@ -1,5 +1,5 @@
-// Signal numbers, for exit codes in the form of shells. Always the numbers of Linux: the process may run on another machine,
-// and browsers and Windows have no signal numbers of their own.
+// Signal numbers, for exit codes as shells report them. Always those of Linux: the process may be on another machine, and a
+// browser or Windows has none at all.
 import type { ExitedEvent } from "../../protocol/index.ts";
 
 const NAMES =
@@ -8,7 +8,7 @@ const NAMES =
   );
 const FIRST_REALTIME = 32;
 
-/** The number of a signal, with real-time signals as `SIGRTn`; undefined for a name that Linux does not have. */
+/** The number of a signal, including real-time signals as `SIGRTn`; undefined for a name that Linux does not have. */
 export function signalNumber(name: string): number | undefined {
   const realtime = /^SIGRT(\d{1,2})$/.exec(name);
   if (realtime) return FIRST_REALTIME + Number(realtime[1]);
@@ -16,7 +16,7 @@ export function signalNumber(name: string): number | undefined {
   return index < 0 ? undefined : index + 1;
 }
 
-/** An exit as one number, as shells report it: the exit code, or 128+n after signal n; null where neither is known. */
+/** An exit as one number, as shells report it: 128+n after a death by signal n; null where neither is known. */
 export function shellExitCode({ exitCode, signal }: Pick<ExitedEvent, "exitCode" | "signal">): number | null {
   return signal === null ? exitCode : 128 + (signalNumber(signal) ?? 0);
 }

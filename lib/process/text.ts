@@ -1,40 +1,40 @@
-// Output as text. Each stream has its own streaming decoder, so that a character split over two chunks decodes correctly, also
-// with a chunk of another stream between them.
+// Output as text. Each stream has its own streaming decoder, so that a character split over two chunks is decoded correctly,
+// even if a chunk of the other stream comes between them.
 import { concat, concatMap, defer, from, type Observable } from "rxjs";
 import type { GapNotice, OutputEvent, StreamName } from "../../protocol/index.ts";
 import { ExecwireError } from "../errors.ts";
 import { guardLike } from "../log/guarded-observable.ts";
 import type { Process } from "./process.ts";
 
-/** Which output to decode, and how to treat lost output. */
+/** Which output, how to decode it, and what to put in place of lost output. */
 export interface TextOptions {
   /** Only this stream. Default: all, in the order of their seqs. */
   readonly stream?: StreamName;
-  /** A label of `TextDecoder`. Default utf-8; invalid bytes become U+FFFD. */
+  /** A label that `TextDecoder` accepts. Default utf-8; invalid bytes become U+FFFD. */
   readonly encoding?: string;
-  /** For lost output: `error` (default) fails with OUTPUT_LOST; a function returns the text to put in its place. */
+  /** On lost output, `error` (default) fails with OUTPUT_LOST; a function returns the text to insert. */
   readonly onGap?: "error" | ((gap: GapNotice) => string);
 }
 
 /** How to split lines. */
 export interface LinesOptions extends TextOptions {
-  /** Longer lines are split into pieces of this many UTF-16 units, which bounds output without newlines. Default 1 Mi. */
+  /** Longer lines are split into pieces of this many characters, so that output without newlines stays bounded. Default 1 Mi. */
   readonly maxLength?: number;
 }
 
-/** One line of output, without its line ending. */
+/** One line of output, without its line end. */
 export interface Line {
   readonly stream: StreamName;
   readonly text: string;
 }
 
-/** The output as text, piece by piece as it arrives; replays what is retained. The pieces concatenate to the whole text. */
+/** The output as pieces of text, as they arrive; replays what is retained. Concatenated, they are the whole output. */
 export function text(process: Process, options: TextOptions = {}): Observable<string> {
-  const texts = pieces(process, options).pipe(concatMap((piece) => (piece.text === "" ? [] : [piece.text])));
+  const texts = decodedPieces(process, options).pipe(concatMap((piece) => (piece.text === "" ? [] : [piece.text])));
   return guardLike(process.output$, texts);
 }
 
-/** The output line by line. A line ends with \n or \r\n; an unterminated last line is delivered at the end. */
+/** The output line by line. A line ends with \n or \r\n; a last line without a line end is delivered when the output ends. */
 export function lines(process: Process, options: LinesOptions = {}): Observable<Line> {
   const maxLength = options.maxLength ?? 1024 * 1024;
   const cutLines = defer(() => {
@@ -50,12 +50,15 @@ export function lines(process: Process, options: LinesOptions = {}): Observable<
     const leftovers = defer(() =>
       from([...open].flatMap(([stream, line]) => line.end().map((rest) => ({ stream, text: rest })))),
     );
-    return concat(pieces(process, options).pipe(concatMap(cut)), leftovers);
+    return concat(decodedPieces(process, options).pipe(concatMap(cut)), leftovers);
   });
   return guardLike(process.output$, cutLines);
 }
 
-/** An unterminated line. Its pieces are joined only once, so output without newlines costs no more than other output. */
+/**
+ * A line whose end has not arrived. Its pieces are joined only once, so that output without newlines costs no more than other
+ * output.
+ */
 class OpenLine {
   readonly #maxLength: number;
   #parts: string[] = [];
@@ -78,13 +81,13 @@ class OpenLine {
     if (this.#length < this.#maxLength) return lines;
     const chopped = chop(this.#take(), this.#maxLength);
     const rest = chopped.pop() ?? "";
-    // A rest of full length is a line of its own; a shorter one waits for more text.
+    // A piece of full length is delivered as a line; a shorter rest waits for more.
     if (rest.length === this.#maxLength) chopped.push(rest);
     else this.#push(rest);
     return [...lines, ...chopped];
   }
 
-  /** Returns the unterminated line, if there is one. */
+  /** The remaining line without an end, if any. */
   end(): string[] {
     return this.#length > 0 ? [this.#take()] : [];
   }
@@ -102,17 +105,17 @@ class OpenLine {
   }
 }
 
-/** Node declares TextDecoder as a value only. */
+/** Node's types declare TextDecoder as a value only. */
 type Decoder = InstanceType<typeof TextDecoder>;
 
-/** Decoded chunks with their streams; at the end, the text of incomplete characters. */
-function pieces(process: Process, { stream, encoding, onGap = "error" }: TextOptions): Observable<Line> {
+/** Decoded chunks with their stream, then what remains in the decoders. */
+function decodedPieces(process: Process, { stream, encoding, onGap = "error" }: TextOptions): Observable<Line> {
   return defer(() => {
     const decoders = new Map<StreamName, Decoder>();
     const decode = (event: OutputEvent | GapNotice): Line[] => {
       if (event.type === "gap") {
         if (onGap === "error") throw lostOutput(process.id, event);
-        // An incomplete character before the gap must not be completed by bytes after it.
+        // Half a character before the gap must not be completed by bytes after it.
         const cut = flush(decoders);
         decoders.clear();
         return [...cut, { stream: stream ?? "stdout", text: onGap(event) }];
@@ -147,7 +150,7 @@ function lostOutput(processId: string, gap: GapNotice): ExecwireError {
   const what = `events ${gap.firstSeq} to ${gap.lastSeq} of process ${processId} are no longer retained`;
   return new ExecwireError(
     "OUTPUT_LOST",
-    `${what}; pass \`onGap\` to put a text in their place, or iterate from the start with \`lossless\` delivery`,
+    `${what}; choose a replacement with \`onGap\`, or read from the start with \`lossless\``,
     {
       data: { firstSeq: gap.firstSeq, lastSeq: gap.lastSeq },
     },

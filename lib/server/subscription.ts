@@ -1,9 +1,9 @@
 // One viewer of one process: a cursor that moves while the connection has room. A viewer that cannot keep up costs this
 // number and its socket's buffer.
-import { encode, type Seq } from "../../protocol/index.ts";
-import { toWireError } from "../errors.ts";
+import { type Delivery, encode, type Seq } from "../../protocol/index.ts";
+import { type ExecwireError, toWireError } from "../errors.ts";
 import { Cursor } from "../log/cursor.ts";
-import type { LogView } from "../log/log-view.ts";
+import { Reader } from "../log/reader.ts";
 import type { Channel } from "./channel.ts";
 import type { HeldPosition } from "./held-position.ts";
 import type { Outbox } from "./outbox.ts";
@@ -12,11 +12,10 @@ import type { Outbox } from "./outbox.ts";
 export class Subscription {
   readonly #channel: Channel;
   readonly #outbox: Outbox;
-  readonly #cursor: Cursor;
+  readonly #reader: Reader;
   readonly #windowBytes: number;
   /** Of a lossless subscription. */
   readonly #position: HeldPosition | undefined;
-  #stop: (() => void) | undefined;
   #exitIsTold = false;
   #over = false;
 
@@ -28,7 +27,12 @@ export class Subscription {
   ) {
     this.#channel = channel;
     this.#outbox = outbox;
-    this.#cursor = new Cursor(channel.process.log, afterSeq);
+    this.#reader = new Reader(new Cursor(channel.process.log, afterSeq), {
+      hasRoom: () => outbox.hasRoom && this.#windowIsOpen(),
+      take: (delivery) => this.#outbox.push(this.#frameOf(delivery)),
+      end: (failure) => this.#sendEnd(failure),
+      afterRun: () => this.#announceExit(),
+    });
     this.#windowBytes = options.windowBytes;
     this.#position = options.position;
     channel.viewers += 1;
@@ -36,41 +40,17 @@ export class Subscription {
 
   /** Begins to send; from here on each append is a wake-up. */
   start(): void {
-    if (this.#over) return;
-    this.#stop = this.#channel.process.log.onAppend(() => this.pump());
-    this.pump();
+    if (!this.#over) this.#reader.start();
   }
 
   /** Sends what there is and there is room for. */
   pump(): void {
-    const { log } = this.#channel.process;
-    this.#sendEvents(log);
-    const { exited } = log;
-    // A viewer that has not read what came before waits for the exit no longer than anybody else.
-    if (!exited || this.#over || this.#exitIsTold || this.#cursor.afterSeq >= exited.seq) return;
-    this.#exitIsTold = true;
-    this.#outbox.push(encode({ type: "exit", channel: this.#channel.id, event: exited }));
-  }
-
-  #sendEvents(log: LogView): void {
-    while (!this.#over && this.#outbox.hasRoom && this.#windowIsOpen()) {
-      const delivery = this.#cursor.next();
-      if (delivery === undefined || delivery === "loading") {
-        if (delivery === undefined && log.failure) this.#fail();
-        return;
-      }
-      if (delivery.type === "gap") {
-        this.#outbox.push(encode({ type: "gap", channel: this.#channel.id, gap: delivery }));
-        continue;
-      }
-      this.#outbox.push(this.#channel.frameOf(delivery));
-      if (delivery.type === "closed") this.end();
-    }
+    this.#reader.run();
   }
 
   /** The viewer has taken everything up to `seq`. */
   ack(seq: Seq): void {
-    if (seq > this.#cursor.afterSeq) return;
+    if (seq > this.#reader.cursor.afterSeq) return;
     this.#position?.ack(seq);
     this.pump();
   }
@@ -79,17 +59,32 @@ export class Subscription {
   end(): void {
     if (this.#over) return;
     this.#over = true;
-    this.#stop?.();
+    this.#reader.stop();
     this.#channel.viewers -= 1;
   }
 
   #windowIsOpen(): boolean {
-    return !this.#position || this.#position.bytesUpTo(this.#cursor.afterSeq) < this.#windowBytes;
+    return !this.#position || this.#position.bytesUpTo(this.#reader.cursor.afterSeq) < this.#windowBytes;
   }
 
-  #fail(): void {
-    const error = toWireError(this.#channel.process.log.failure);
-    this.#outbox.push(encode({ type: "failed", channel: this.#channel.id, error }));
+  #frameOf(delivery: Delivery): Uint8Array {
+    if (delivery.type !== "gap") return this.#channel.frameOf(delivery);
+    return encode({ type: "gap", channel: this.#channel.id, gap: delivery });
+  }
+
+  /** A viewer that has not read what came before waits for the exit no longer than anybody else. */
+  #announceExit(): void {
+    const { exited } = this.#channel.process.log;
+    if (!exited || this.#exitIsTold || this.#reader.cursor.afterSeq >= exited.seq) return;
+    this.#exitIsTold = true;
+    this.#outbox.push(encode({ type: "exit", channel: this.#channel.id, event: exited }));
+  }
+
+  #sendEnd(failure: ExecwireError | undefined): void {
+    if (failure) {
+      const error = toWireError(failure);
+      this.#outbox.push(encode({ type: "failed", channel: this.#channel.id, error }));
+    }
     this.end();
   }
 }

@@ -9,7 +9,7 @@ import type { Launch } from "./child.ts";
 
 /** Builds a SPAWN_FAILED error. */
 export function spawnFailed(kind: SpawnFailureKind, message: string, path: string, cause?: unknown): ExecwireError {
-  return new ExecwireError("SPAWN_FAILED", message, { data: { kind, path }, ...(cause !== undefined && { cause }) });
+  return new ExecwireError("SPAWN_FAILED", message, { data: { kind, path }, cause });
 }
 
 /** The error for a spawn that failed with `cause`; checks the files that the launch names to find the reason. */

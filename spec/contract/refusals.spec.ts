@@ -196,6 +196,25 @@ describeBackends("refusals", (subject) => {
     expect(await refusal(process.signal("SIGNOT"))).toEqual({ code: "INVALID_PARAMS", data: { field: "signal" } });
   });
 
+  it("checks where a reader begins before it reads", async () => {
+    const process = await start({ argv: ["true"] });
+    const refused = (field: string) => expect.objectContaining({ code: "INVALID_PARAMS", data: { field } });
+    expect(() => process.events({ afterSeq: -1 })).toThrow(refused("afterSeq"));
+    expect(() => process.iterate({ afterSeq: 0.5 })).toThrow(refused("afterSeq"));
+    expect(() => process.iterate({ delivery: "all" as never })).toThrow(refused("delivery"));
+    await end(process);
+  });
+
+  it("checks the arguments of a backend's own calls, and goes on", async () => {
+    const { backend } = subject;
+    const long = { incarnation: "x".repeat(65) };
+    const calls = [backend.attach(7 as never), backend.start({ argv: ["true"] }, long), backend.close({ graceMs: -1 })];
+    expect((await Promise.all(calls.map(refusal))).map(({ code, data }) => [code, data.field])).toEqual(
+      ["processId", "incarnation", "graceMs"].map((field) => ["INVALID_PARAMS", field]),
+    );
+    expect((await outcome(await start({ argv: ["true"] }))).exitCode).toBe(0);
+  });
+
   if (!supports.inheritFds) {
     it("refuses inheritFds where it is not supported", async () => {
       const refused = { code: "UNSUPPORTED", data: { what: "inheritFds" } };

@@ -1,7 +1,7 @@
 // The methods fs/* of a connection that has nothing else, called as its dispatcher calls them.
 import { CodexError } from "../../lib/codex/codex-error.ts";
 import { fileMethods } from "../../lib/codex/server/file-methods.ts";
-import { Announcement, RawResult } from "../../lib/codex/server/method.ts";
+import { RawResult, ReplyThen } from "../../lib/codex/server/method.ts";
 
 /** What a spec holds of such a connection. */
 export interface FileConnection {
@@ -36,7 +36,7 @@ export function connectFiles(): FileConnection {
       try {
         const result = await perform(name, params);
         if (result instanceof RawResult) return JSON.parse(Buffer.concat(result.parts).toString());
-        if (!(result instanceof Announcement)) return result ?? {};
+        if (!(result instanceof ReplyThen)) return result ?? {};
         result.begin();
         return result.result;
       } catch (error) {

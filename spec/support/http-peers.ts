@@ -5,7 +5,7 @@ import { type AddressInfo, createServer as createRawServer, type Socket } from "
 import { afterAll, beforeAll, beforeEach, expect } from "@jest/globals";
 import { toCodexError } from "../../lib/codex/codex-error.ts";
 import { httpMethods } from "../../lib/codex/server/http-methods.ts";
-import { Announcement, type MethodScope, type Methods, RawResult } from "../../lib/codex/server/method.ts";
+import { type MethodScope, type Methods, RawResult, ReplyThen } from "../../lib/codex/server/method.ts";
 
 /** The result of http/request. */
 export interface Answer {
@@ -47,8 +47,8 @@ export class FakeConnection {
   /** The answer to a request; a stream begins behind it. */
   async call(params: unknown): Promise<Answer> {
     const made = await this.callOnly(params);
-    if (made instanceof Announcement) setImmediate(made.begin);
-    const result = made instanceof Announcement ? made.result : made;
+    if (made instanceof ReplyThen) setImmediate(made.begin);
+    const result = made instanceof ReplyThen ? made.result : made;
     return (result instanceof RawResult ? JSON.parse(Buffer.concat(result.parts).toString()) : result) as Answer;
   }
 

@@ -1,4 +1,4 @@
-// What a server says, decoded: results of calls and notifications. Unknown fields are passed over; what is known must fit.
+// Decodes what a server sends: results of calls and notifications. Unknown fields are ignored; known fields must be valid.
 import { fileURLToPath } from "node:url";
 import type { Seq, StreamName } from "../../../protocol/index.ts";
 import { ExecwireError } from "../../errors.ts";
@@ -22,7 +22,7 @@ const seq: Field<Seq> = {
     Number.isSafeInteger(value) && (value as number) > 0 ? (value as Seq) : refuseType(value, "a seq"),
 };
 
-/** 8 bits on POSIX, and 32 on Windows, where the exec-server takes them for signed; ours may not. */
+/** 8 bits on POSIX. On Windows 32 bits, which the exec-server reads as signed; our server may send them unsigned. */
 const exitCode: Field<number> = {
   decode: (value) =>
     Number.isInteger(value) && (value as number) >= -(2 ** 31) && (value as number) < 2 ** 32
@@ -32,13 +32,13 @@ const exitCode: Field<number> = {
 
 const stream: Field<StreamName> = oneOf("stdout", "stderr", "pty");
 
-/** The answer to `initialize`. */
+/** The result of `initialize`. */
 export const initializeResult = struct("InitializeResponse", { sessionId: string, environmentInfo: anything });
 
-/** The answer to `process/start`. */
+/** The result of `process/start`. */
 export const startResult = struct("ExecResponse", { processId: string, sandboxType: optional(string) });
 
-/** The answer to `process/read`. */
+/** The result of `process/read`. */
 export const readResult = struct("ReadResponse", {
   chunks: listOf(struct("ProcessOutputChunk", { seq, stream, chunk: base64 })),
   nextSeq: seq,
@@ -49,28 +49,28 @@ export const readResult = struct("ReadResponse", {
   sandboxDenied: withDefault(boolean, false),
 });
 
-/** The answer to `process/read`, decoded. */
+/** The decoded result of `process/read`. */
 export type ReadReply = ReturnType<typeof readResult.decode>;
 
-/** The answer to `process/write`. */
+/** The result of `process/write`. */
 export const writeResult = struct("WriteResponse", {
   status: oneOf("accepted", "unknownProcess", "stdinClosed", "starting"),
 });
 
-/** The answer to `process/terminate`. */
+/** The result of `process/terminate`. */
 export const terminateResult = struct("TerminateResponse", { running: boolean });
 
-/** Decodes an answer. One that does not fit breaks the protocol. */
+/** Decodes a result. Throws PROTOCOL_VIOLATION for an invalid one. */
 export function answerOf<T>(field: Field<T>, result: unknown): T {
   try {
     return field.decode(result);
   } catch (error) {
-    const text = `the server gave an answer that does not fit: ${error instanceof Error ? error.message : error}`;
+    const text = `the server sent an invalid result: ${error instanceof Error ? error.message : error}`;
     throw new ExecwireError("PROTOCOL_VIOLATION", text, { cause: error });
   }
 }
 
-/** What a server says of a process's life: output, exit, end. `exitCode` is null where the server does not know it. */
+/** An event of a process, as the server sends it. `exitCode` is null where the server does not know it. */
 export type RawEvent =
   | { readonly type: "output"; readonly seq: Seq; readonly stream: StreamName; readonly chunk: Uint8Array }
   | { readonly type: "exited"; readonly seq: Seq; readonly exitCode: number | null; readonly sandboxDenied: boolean }
@@ -85,7 +85,7 @@ const exited = struct("ProcessExited", {
 });
 const closed = struct("ProcessClosed", { processId: string, seq });
 
-/** A notification about a process; undefined for all others, which a client passes over. */
+/** Decodes a notification about a process; undefined for any other notification, which a client ignores. */
 export function processEvent(method: string, params: unknown): { processId: string; event: RawEvent } | undefined {
   switch (method) {
     case "process/output": {
@@ -105,13 +105,13 @@ export function processEvent(method: string, params: unknown): { processId: stri
   }
 }
 
-/** What a client needs to know of the server's machine. */
+/** What a client needs to know about the server's host. */
 export interface Environment {
-  /** The server's own directory, as a URI and as a path. */
+  /** The server's working directory, as a URI and as a path. */
   readonly cwd: { readonly uri: string; readonly path: string } | undefined;
 }
 
-/** Reads the part of `EnvironmentInfo` that is of use here; what is missing or odd is no reason to stay away. */
+/** Reads the part of `EnvironmentInfo` that this client uses. Missing or invalid parts are no reason to refuse the server. */
 export function environmentOf(info: unknown): Environment | undefined {
   if (!isMap(info)) return undefined;
   const { cwd } = info;

@@ -1,22 +1,24 @@
-// Calls on their way: numbered, kept until their answers come. On a new connection each is sent again, or not, as is right
-// for it: a repeated write is known by its id, a repeated interrupt would interrupt twice.
+// Pending calls: numbered, and kept until their replies arrive. On a new connection each is sent again only where that is safe:
+// the server recognizes a repeated write by its id, but a repeated interrupt would interrupt twice.
 import { connectionLost } from "../../client/reconnecting.ts";
 import type { Cancel, Clock } from "../../clock.ts";
 import type { ExecwireError } from "../../errors.ts";
 import type { CodexError } from "../codex-error.ts";
 import { errorOf } from "./refusals.ts";
 
-/** What to do with an answer, in the turn in which it comes. */
+/** Handlers of a reply, called in the turn in which it arrives. */
 export interface Answer {
   onResult(result: unknown): void;
-  /** What the server refused, or why nobody will ever answer. */
+  /** Called with the server's refusal, or with the reason why no reply will ever come. */
   onError(error: CodexError | ExecwireError): void;
 }
 
 /**
- * What becomes of a call whose answer was lost with its connection: `repeat` sends it again; `fail` says so, for nobody knows
- * whether it took effect; `drop` forgets it, its owner asks anew; a function finds out first, and then sends it again or
- * says what the answer was.
+ * What to do with a call whose reply was lost with its connection:
+ * - `repeat` sends it again
+ * - `fail` rejects it, because it is unknown whether it took effect
+ * - `drop` forgets it; its owner will call again
+ * - a function finds out first, and then either sends the call again or settles it
  */
 export type AfterLoss =
   | "repeat"
@@ -24,25 +26,25 @@ export type AfterLoss =
   | "drop"
   | ((sendAgain: () => void, settle: (outcome: Outcome) => void) => void);
 
-/** What a server answered. */
+/** The result or error of a call. */
 export type Outcome = { readonly result: unknown } | { readonly error: unknown };
 
 /** How to call. */
 export interface CallOptions {
   readonly afterLoss: AfterLoss;
-  /** It may wait at the server for a child that does not read, and everything behind it. */
+  /** The server may hold it, and every call after it, until the child reads its stdin. */
   readonly mayBlock?: boolean;
 }
 
-/** What calls need of their connection. */
+/** What calls use of their connection. */
 export interface CallsOptions {
   /** Does nothing while there is no connection. May throw. */
   readonly send: (method: string, params: unknown, id: number) => void;
   readonly isOpen: () => boolean;
   readonly clock: Clock;
-  /** The connection is of no use: what is sent on it waits behind a call that may never be answered. */
+  /** The connection is blocked: calls on it wait behind one that may never be answered. */
   readonly onStuck: () => void;
-  /** Whether answers are awaited has changed. */
+  /** Called with whether replies are awaited. */
   readonly onBusy: (busy: boolean) => void;
 }
 
@@ -55,19 +57,19 @@ interface Call extends CallOptions {
 }
 
 /**
- * The exec-server handles the requests of a connection one after another, and a write to a child that does not read waits.
- * A command behind it waits this long; then the connection is left for a new one, on which the command goes first.
+ * The exec-server handles the requests of a connection one by one, and a write blocks while the child does not read. A command
+ * waits this long behind such a write; then the client moves to a new connection, on which the command goes first.
  */
-const STUCK_MS = 1_000;
+const BLOCKED_MS = 1_000;
 
 /** The calls of one client. */
 export class CodexCalls {
   readonly #options: CallsOptions;
   readonly #pending = new Map<number, Call>();
   #lastId = 0;
-  #stuckTimer: Cancel | undefined;
+  #blockedTimer: Cancel | undefined;
   #isSerial = true;
-  /** The call that kept the last connection from answering. */
+  /** The call that blocked the previous connection. */
   #blocker: Call | undefined;
   #failure: ExecwireError | undefined;
 
@@ -75,44 +77,44 @@ export class CodexCalls {
     this.#options = options;
   }
 
-  /** Whether answers are awaited. */
+  /** Whether replies are awaited. */
   get isBusy(): boolean {
     return this.#pending.size > 0;
   }
 
-  /** Calls a method; rejects with what the server says, or with the reason why nobody will ever answer. */
+  /** Calls a method. Rejects with the server's refusal, or with the reason why no reply will ever come. */
   call(method: string, params: unknown, options: CallOptions): Promise<unknown> {
     return new Promise((resolve, reject) =>
       this.request(method, params, { onResult: resolve, onError: reject }, options),
     );
   }
 
-  /** The same, answered in the very turn. */
+  /** The same, with handlers that are called in the turn in which the reply arrives. */
   request(method: string, params: unknown, answer: Answer, options: CallOptions): void {
     if (this.#failure) return answer.onError(this.#failure);
     this.#lastId += 1;
     const call: Call = { id: this.#lastId, method, params, answer, wasSent: false, ...options };
     this.#send(call);
-    this.#changed();
+    this.#onChange();
   }
 
-  /** An answer came. One that nobody waits for belongs to a call of an earlier connection. */
+  /** A reply arrived. One without a pending call belongs to an earlier connection. */
   settle(id: number, outcome: Outcome): void {
     const call = this.#pending.get(id);
     if (!call) return;
-    // Only a server that handles one request after another can be stuck; another one answers past a write that waits.
+    // Only a server that handles requests one by one can be blocked; any other replies to later calls past a blocked write.
     const [first] = this.#pending.values();
     this.#isSerial &&= first === call || !first?.mayBlock;
     this.#pending.delete(call.id);
     if ("error" in outcome) call.answer.onError(errorOf(outcome.error));
     else call.answer.onResult(outcome.result);
     this.#rearm();
-    this.#changed();
+    this.#onChange();
   }
 
   /**
-   * On a new connection: first what `begin` calls, then what was not answered, in the order of the calls, but what blocked the
-   * last connection goes last.
+   * A new connection is open. Sends the calls that `begin` makes, then the unanswered ones in their order, and last the call
+   * that blocked the previous connection.
    */
   resume(begin: () => void): void {
     const calls = [...this.#pending.values()];
@@ -121,17 +123,17 @@ export class CodexCalls {
     begin();
     for (const call of calls) if (call !== blocker) this.#resume(call);
     if (blocker && calls.includes(blocker)) this.#resume(blocker);
-    this.#changed();
+    this.#onChange();
   }
 
-  /** Nobody will answer any more. */
+  /** No reply will ever come: rejects all calls, now and later. */
   fail(error: ExecwireError): void {
     this.#failure = error;
-    this.#stuckTimer?.();
+    this.#blockedTimer?.();
     const calls = [...this.#pending.values()];
     this.#pending.clear();
     for (const { answer } of calls) answer.onError(error);
-    this.#changed();
+    this.#onChange();
   }
 
   #resume(call: Call): void {
@@ -145,12 +147,12 @@ export class CodexCalls {
     }
     this.#pending.delete(id);
     if (afterLoss === "drop") return;
-    const message = `the connection was lost before ${method} was answered; it may have taken effect, and is not repeated`;
+    const message = `the connection was lost before ${method} was answered; it may have taken effect and was not repeated`;
     answer.onError(connectionLost("unconfirmed", message));
   }
 
   #send(call: Call): void {
-    // The order of the map is that of the wire, which tells who waits behind whom.
+    // The map keeps the order of the wire, which shows which call waits behind which.
     this.#pending.delete(call.id);
     this.#pending.set(call.id, call);
     call.wasSent ||= this.#options.isOpen();
@@ -162,25 +164,27 @@ export class CodexCalls {
     }
   }
 
-  #changed(): void {
+  #onChange(): void {
     this.#options.onBusy(this.isBusy);
-    this.#stuckTimer ??= this.#isStuck() ? this.#options.clock.after(STUCK_MS, () => this.#onStuck()) : undefined;
+    this.#blockedTimer ??= this.#isBlocked()
+      ? this.#options.clock.after(BLOCKED_MS, () => this.#leaveBlockedConnection())
+      : undefined;
   }
 
-  /** An answer came: whoever is first now has its own time. */
+  /** A reply arrived: the call that is now first gets the full time. */
   #rearm(): void {
-    this.#stuckTimer?.();
-    this.#stuckTimer = undefined;
+    this.#blockedTimer?.();
+    this.#blockedTimer = undefined;
   }
 
-  #isStuck(): boolean {
+  #isBlocked(): boolean {
     const [first, ...others] = this.#pending.values();
     return this.#isSerial && first?.mayBlock === true && others.some(({ mayBlock }) => !mayBlock);
   }
 
-  #onStuck(): void {
-    this.#stuckTimer = undefined;
-    if (!this.#isStuck() || !this.#options.isOpen()) return;
+  #leaveBlockedConnection(): void {
+    this.#blockedTimer = undefined;
+    if (!this.#isBlocked() || !this.#options.isOpen()) return;
     this.#blocker = [...this.#pending.values()][0];
     this.#options.onStuck();
   }

@@ -1,6 +1,7 @@
 // A Codex exec-server as a backend. The dialect has no list, no attach and no labels: the processes of this backend are those
 // that this client has started.
 import {
+  checkGrace,
   checkStart,
   checkText,
   type DeliveryMode,
@@ -11,11 +12,11 @@ import {
 import { newUuid } from "../../client/uuid.ts";
 import { type Clock, guardedClock, systemClock } from "../../clock.ts";
 import { ExecwireError, refuse } from "../../errors.ts";
-import { startDigest } from "../../host/start-digest.ts";
+import { ProcessTable, type StartNames } from "../../host/process-table.ts";
 import { type GuardedObservable, type ReportError, reportToConsole } from "../../log/guarded-observable.ts";
-import type { Backend, StartOptions } from "../../process/backend.ts";
+import type { Backend, CloseOptions, StartOptions } from "../../process/backend.ts";
 import { Process } from "../../process/process.ts";
-import { checkDescribable, describeArgv } from "../../process/process-info.ts";
+import { checkDescribable, describeStart } from "../../process/process-info.ts";
 import { signalNumber } from "../../process/signal-number.ts";
 import type { TextTransport } from "../../transport/websocket-client.ts";
 import { CodexError } from "../codex-error.ts";
@@ -26,7 +27,6 @@ import { CodexCalls } from "./calls.ts";
 import { CodexLink } from "./codex-link.ts";
 import { CodexPort, unknownProcess } from "./codex-port.ts";
 import { KnownProcess } from "./known-process.ts";
-import { ProcessTable } from "./process-table.ts";
 import { errorOf, fromStartError } from "./refusals.ts";
 import { requestStart } from "./start-call.ts";
 import { toStartRequest } from "./start-params.ts";
@@ -47,8 +47,8 @@ export class CodexBackend implements Backend {
   readonly #onError: ReportError;
   readonly #clock: Clock;
   readonly #calls: CodexCalls;
-  readonly #brake: Brake<KnownProcess>;
-  readonly #processes: ProcessTable;
+  readonly #brake: Brake;
+  readonly #processes: ProcessTable<KnownProcess>;
   readonly #ports = new WeakMap<KnownProcess, CodexPort>();
   #closing: Promise<void> | undefined;
   /** Why nothing is known any more. */
@@ -58,14 +58,11 @@ export class CodexBackend implements Backend {
     this.#limits = options.limits;
     this.#onError = options.onError ?? reportToConsole;
     this.#clock = guardedClock(options.clock ?? systemClock, this.#onError);
-    const { windowBytes, pauseLeaseMs } = options.limits;
     const clock = this.#clock;
     this.#brake = new Brake({
-      windowBytes,
-      leaseMs: pauseLeaseMs,
+      leaseMs: options.limits.pauseLeaseMs,
       clock,
       setPaused: (paused) => this.link.setPaused(paused),
-      onLapse: (process) => process.log.replica.lapse(),
     });
     this.#calls = new CodexCalls({
       send: (method, params, id) => this.link.send(method, params, id),
@@ -76,7 +73,13 @@ export class CodexBackend implements Backend {
         this.#brake.isBusy = busy;
       },
     });
-    this.#processes = new ProcessTable(options.limits, clock, this.#onError);
+    this.#processes = new ProcessTable({
+      // How many processes may run is for the server to say.
+      limits: { ...options.limits, liveProcesses: Number.POSITIVE_INFINITY },
+      clock,
+      onError: this.#onError,
+      remove: (process) => process.remove(),
+    });
     this.changes$ = this.#processes.changes$;
     this.link = new CodexLink({
       open: options.open,
@@ -99,16 +102,10 @@ export class CodexBackend implements Backend {
   async start(spec: ProcessSpec, { incarnation = newUuid() }: StartOptions = {}): Promise<Process> {
     refuse(checkStart(spec, incarnation, this.#limits));
     checkDescribable(spec, this.#limits);
-    const processId = spec.processId ?? incarnation;
-    const digest = startDigest(spec);
-    let process = this.#processes.find(processId);
-    if (process?.incarnation !== incarnation) {
-      if (this.#closing) throw new ExecwireError("CLOSED", "the client was closed and starts nothing any more");
-      this.#processes.admit(processId, incarnation);
-      process = this.#begin(spec, { processId, incarnation, digest });
-    } else if (process.digest !== digest) {
-      refuse({ field: "incarnation", message: `${incarnation} was started with another spec` });
-    }
+    const process = this.#processes.start(spec, incarnation, {
+      create: (names) => this.#create(spec, names),
+      begin: (created) => this.#begin(created),
+    });
     await process.started;
     return this.#processOf(process, "lossless");
   }
@@ -127,7 +124,8 @@ export class CodexBackend implements Backend {
   }
 
   /** Kills every process with its group, waits for their ends and leaves. A grace has no meaning in this dialect. */
-  close(): Promise<void> {
+  async close(options: CloseOptions = {}): Promise<void> {
+    refuse(checkGrace({ graceMs: options.graceMs }));
     this.#closing ??= this.#close();
     return this.#closing;
   }
@@ -136,40 +134,33 @@ export class CodexBackend implements Backend {
     return this.close();
   }
 
-  #begin(
-    spec: ProcessSpec,
-    { processId, incarnation, digest }: Pick<ProcessInfo, "processId" | "incarnation"> & { readonly digest: string },
-  ): KnownProcess {
-    const { params, cwd } = toStartRequest(spec, processId, this.link.environment);
-    const process = new KnownProcess({
-      identity: {
-        processId,
-        incarnation,
-        ...describeArgv(spec.argv, this.#limits.infoArgvBytes),
-        cwd,
-        tty: Boolean(spec.tty),
-        stdin: Boolean(spec.tty || spec.pipeStdin),
-        startedAt: this.#clock.now(),
-        labels: Object.freeze({ ...spec.labels }),
-      },
-      digest,
+  #create(spec: ProcessSpec, names: StartNames): KnownProcess {
+    const { params, cwd } = toStartRequest(spec, names.processId, this.link.environment);
+    return new KnownProcess({
+      identity: describeStart(spec, names, { cwd, startedAt: this.#clock.now() }, this.#limits),
+      params,
       calls: this.#calls,
       clock: this.#clock,
       retainedBytes: this.#limits.retainedBytes,
       retainedEvents: this.#limits.retainedEvents,
+      windowBytes: this.#limits.windowBytes,
       isPaused: () => this.link.isPaused,
-      onChange: (changed) => this.#onChange(changed),
-      onUnread: (slow, bytes) => this.#brake.report(slow, bytes),
-      onTerminate: (ended) => this.#brake.release(ended),
+      onChange: (changed) => this.#processes.changed(changed, changed.info),
+      onPressure: ({ log }, full) => this.#brake.press(log.holds, full),
+      onTerminate: ({ log }) => this.#brake.release(log.holds),
     });
-    this.#processes.add(process);
-    const program = spec.argv[0] as string;
+  }
+
+  #begin(process: KnownProcess): void {
+    const { params } = process;
     requestStart(this.#calls, this.#clock, params, {
       onResult: (result) => void this.#onStarted(process, answerOf(startResult, result).sandboxType ?? "none"),
       onError: (error) =>
-        this.#onRefused(process, error instanceof CodexError ? fromStartError(error, program) : error),
+        this.#onRefused(
+          process,
+          error instanceof CodexError ? fromStartError(error, process.info.argv[0] as string) : error,
+        ),
     });
-    return process;
   }
 
   async #onStarted(process: KnownProcess, sandboxType: string): Promise<void> {
@@ -192,20 +183,13 @@ export class CodexBackend implements Backend {
     }
     const info = () => process.info;
     const bounds = { limits: this.#limits, isSignal: (name: string) => signalNumber(name) !== undefined };
-    const { replica: log } = process.log;
-    return new Process({ info, log, port, bounds, delivery, onSubscriberError: this.#onError });
-  }
-
-  #onChange(process: KnownProcess): void {
-    // Nothing more comes, so there is nothing to hold back.
-    if (process.state === "closed") this.#brake.release(process);
-    this.#processes.changed(process);
+    return new Process({ info, log: process.log, port, bounds, delivery, onSubscriberError: this.#onError });
   }
 
   #receive(message: Envelope): void {
     if (message.kind === "notification") {
       const told = processEvent(message.method, message.params);
-      if (told) this.#processes.find(told.processId)?.log.push(told.event);
+      if (told) this.#processes.find(told.processId)?.follower.push(told.event);
     } else if (message.kind === "error" && message.id === NO_ID) {
       const text = `the server could not read a message: ${errorOf(message.error).message}`;
       this.link.fail(new ExecwireError("PROTOCOL_VIOLATION", text));
@@ -218,7 +202,7 @@ export class CodexBackend implements Backend {
     this.#brake.update();
     // What was missed goes first: a write that is sent again may block what follows it.
     this.#calls.resume(() => {
-      for (const process of this.#processes) process.log.resume();
+      for (const process of this.#processes) process.follower.resume();
     });
   }
 
@@ -226,10 +210,12 @@ export class CodexBackend implements Backend {
     this.#failure = reason;
     this.#brake.off();
     this.#calls.fail(reason);
-    this.#processes.end(reason);
+    for (const process of [...this.#processes]) if (!process.isOver) process.fail(reason);
+    this.#processes.end(reason.code === "CLOSED" ? undefined : reason);
   }
 
   async #close(): Promise<void> {
+    this.#processes.refuseStarts(new ExecwireError("CLOSED", "the client is closed"));
     // Without a connection nobody can be told; the server ends the session when its time is over.
     if (this.link.state === "connected") {
       this.#brake.off();

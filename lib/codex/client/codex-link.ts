@@ -11,14 +11,14 @@ import { type Envelope, encodeCall, encodeError, parseEnvelope } from "../envelo
 import { type Environment, environmentOf, initializeResult } from "./answers.ts";
 import { errorOf } from "./refusals.ts";
 
-/** How to connect. */
+/** How to connect, and the callbacks of the link. */
 export interface CodexLinkOptions {
   readonly open: () => Promise<TextTransport>;
   readonly clock: Clock;
   readonly limits: Limits;
-  /** Whatever comes after the handshake, but for requests of the server, which are refused here. */
+  /** Called with every message after the handshake, except requests of the server, which the link refuses. */
   readonly onMessage: (message: Envelope) => void;
-  /** Connected, for the first time or again; calls may be sent from here on. */
+  /** Connected or reconnected; calls may be sent from now on. */
   readonly onConnected: () => void;
   /** Closed for good. */
   readonly onClosed: (reason: ExecwireError) => void;
@@ -26,10 +26,10 @@ export interface CodexLinkOptions {
 
 /** The id of `initialize`, on every socket; other calls count from 1. */
 const INITIALIZE = 0;
-/** What the exec-server takes in one message (measured); a larger one would cut the connection without a word. */
+/** The largest message that the exec-server accepts (measured); for a larger one it drops the connection without an error. */
 const MESSAGE_BYTES = 64 * 1024 * 1024 - 1024;
 
-/** A connection that reconnects. */
+/** A connection that reconnects and resumes its session. */
 export class CodexLink {
   readonly state$: Observable<LinkState>;
   /** Resolves when first connected; rejects when that fails. */
@@ -52,7 +52,7 @@ export class CodexLink {
       greet: (transport) => this.#greet(transport),
       onFrame: (frame) => this.#receive(frame),
       ping: (transport) => this.#ping(transport),
-      // The exec-server cuts every connection without a word, whatever the reason: the next attempt tells.
+      // The exec-server drops connections without a reason, so only the next attempt shows whether the error is fatal.
       fatalCloseError: () => undefined,
     });
     this.state$ = this.#connection.state$;
@@ -64,38 +64,38 @@ export class CodexLink {
     return this.#connection.state;
   }
 
-  /** Whether what is sent goes out now. */
+  /** Whether messages are sent immediately. */
   get isOpen(): boolean {
     return this.#connection.isOpen;
   }
 
-  /** What the server said of itself, if it did. */
+  /** What the server reported about itself, if anything. */
   get environment(): Environment | undefined {
     return this.#environment;
   }
 
-  /** Takes what the server says of itself in answer to `environment/info`, where the handshake did not tell. */
+  /** Sets it from the result of `environment/info`, if the handshake did not include it. */
   set environmentInfo(info: unknown) {
     this.#environment ??= environmentOf(info);
   }
 
-  /** Sends now, or not at all. Throws LIMIT_EXCEEDED for a message that the server would not take. */
+  /** Sends now, or not at all while disconnected. Throws LIMIT_EXCEEDED for a message that the server would not accept. */
   send(method: string, params: unknown, id: number): void {
     if (!this.isOpen) return;
     const frame = encodeCall(method, params, id);
     if (frame.length > MESSAGE_BYTES) {
-      const text = `a message of ${frame.length} bytes exceeds the server's ${MESSAGE_BYTES}; send less at a time`;
+      const text = `a message of ${frame.length} bytes exceeds the server's limit of ${MESSAGE_BYTES}; send less at a time`;
       throw new ExecwireError("LIMIT_EXCEEDED", text, { data: { limit: "messageBytes" } });
     }
     this.#connection.send(frame);
   }
 
-  /** Whether nothing is read. */
+  /** Whether reading is paused. */
   get isPaused(): boolean {
     return this.#isPaused;
   }
 
-  /** Reads nothing until told to go on. */
+  /** Pauses or resumes reading. */
   setPaused(paused: boolean): void {
     if (paused === this.#isPaused) return;
     this.#isPaused = paused;
@@ -103,7 +103,7 @@ export class CodexLink {
     else this.#connection.transport?.resume();
   }
 
-  /** Leaves this socket for a new one, on which what waits at the server waits no longer. */
+  /** Reconnects, so that later calls no longer wait behind a blocked one. */
   reopen(): void {
     this.setPaused(false);
     this.#connection.reopen();
@@ -115,7 +115,7 @@ export class CodexLink {
     this.#connection.end(new ExecwireError("CLOSED", "the client was closed"));
   }
 
-  /** The server does not keep to the protocol: nothing it says can be relied on. */
+  /** The server violated the protocol: closes the connection, since nothing it sends can be relied on. */
   fail(violation: ExecwireError): void {
     this.#connection.end(violation, CLOSE.protocol, violation.message.slice(0, 120));
   }
@@ -127,7 +127,7 @@ export class CodexLink {
   }
 
   #ping(transport: TextTransport): void {
-    // While nothing is read, no answer is.
+    // While reading is paused, no pong can be read either.
     if (this.#isPaused) this.#connection.noteAlive();
     else transport.ping?.(0);
   }
@@ -142,16 +142,17 @@ export class CodexLink {
       else this.#onInitialized(message.result);
     } catch (error) {
       if (error instanceof ExecwireError) return this.fail(error);
-      const what = error instanceof Error ? error.message : String(error);
+      const reason = error instanceof Error ? error.message : String(error);
       this.fail(
-        new ExecwireError("PROTOCOL_VIOLATION", `the server sent what is no message: ${what}`, { cause: error }),
+        new ExecwireError("PROTOCOL_VIOLATION", `the server sent an invalid message: ${reason}`, { cause: error }),
       );
     }
   }
 
   #onInitialized(result: unknown): void {
     const { sessionId, environmentInfo } = initializeResult.decode(result);
-    if (this.#sessionId !== undefined && sessionId !== this.#sessionId) return this.#endUnknown(`it gave ${sessionId}`);
+    if (this.#sessionId !== undefined && sessionId !== this.#sessionId)
+      return this.#endUnknown(`the server started session ${sessionId}`);
     this.#sessionId = sessionId;
     this.#environment ??= environmentOf(environmentInfo);
     this.#connection.transport?.send(encodeCall("initialized", {}));
@@ -159,18 +160,18 @@ export class CodexLink {
   }
 
   #onRefused(error: { readonly code: number; readonly message: string }): void {
-    // The socket that we have lost still holds the session: it is let go of in a moment.
+    // The lost socket still holds the session; the server will detach it soon, so try again.
     if (error.code === CODE.attached) return this.#connection.reopen();
     if (this.#sessionId !== undefined && /unknown session/i.test(error.message)) return this.#endUnknown(error.message);
     this.#connection.end(connectionLost("refused", `the server refuses the connection: ${error.message}`));
   }
 
   #endUnknown(why: string): void {
-    const message = `the session ${this.#sessionId} is over, and its processes are ended: ${why}`;
+    const message = `session ${this.#sessionId} has ended, and its processes with it: ${why}`;
     this.#connection.end(connectionLost("session-unknown", message));
   }
 
-  /** Requests of the server belong to what this client never asks for. */
+  /** The server sends requests only for features that this client does not use. */
   #refuse(id: string, method: string): void {
     this.#connection.send(encodeError(id, new CodexError(CODE.unknownMethod, `unknown method ${method}`)));
   }

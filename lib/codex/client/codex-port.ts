@@ -45,7 +45,7 @@ export class CodexPort implements ProcessPort {
   /** From the log here: the server would answer nothing else on this connection while a read waits. */
   async read(options: ReadCallOptions = {}): Promise<ReadResult> {
     this.#mustBeUp();
-    return read(this.#process.log.replica, options, this.#clock);
+    return read(this.#process.log, options, this.#clock);
   }
 
   write(chunk: Uint8Array, { writeId }: WriteOptions = {}): Promise<WriteStatus> {
@@ -125,7 +125,7 @@ export class CodexPort implements ProcessPort {
   /** Why nothing can be written; the server would accept bytes for a process that has exited. */
   #whyClosed(): WriteStatus | undefined {
     const { state, info, log } = this.#process;
-    if (log.replica.failure && state !== "removed") throw log.replica.failure;
+    if (log.failure && state !== "removed") throw log.failure;
     if (state === "starting") return "starting";
     if (state === "removed") return "unknownProcess";
     return state !== "running" || !info.stdin || this.#stdinEnded ? "stdinClosed" : undefined;

@@ -1,4 +1,4 @@
-// Connects to a Codex exec-server, or to a server of ours in the same dialect.
+// Connects to a Codex exec-server, or to an execwire server with the Codex dialect.
 import type { Meter } from "@opentelemetry/api";
 import type { Limits } from "../../../protocol/index.ts";
 import type { Clock } from "../../clock.ts";
@@ -9,25 +9,26 @@ import { clientMetrics, followLink } from "../../telemetry/client-metrics.ts";
 import { openTextSocket } from "../../transport/websocket-client.ts";
 import { CodexBackend } from "./codex-backend.ts";
 
-/** How to be a client of a Codex exec-server. */
+/** Options of a client of a Codex exec-server. */
 export interface CodexClientOptions {
   /** Sent as `Authorization: Bearer`. */
   readonly token?: string;
   readonly limits?: Partial<Limits>;
-  /** Told what a subscriber throws. Default: the console. */
+  /** Called with errors thrown by subscribers. Default: the console. */
   readonly onError?: ReportError;
-  /** Where metrics go. Default: the OpenTelemetry SDK that is registered now, if there is one. */
+  /** Where metrics are recorded. Default: the OpenTelemetry SDK that is registered now, if there is one. */
   readonly meter?: Meter;
   readonly clock?: Clock;
 }
 
-/** The exec-server holds what it sends to no limit; the answer to a read may be a hundred megabytes. */
+/** The exec-server does not limit what it sends; the reply to a read may have a hundred megabytes. */
 const MESSAGE_BYTES = 768 * 1024 * 1024;
 
 /**
  * Connects to `ws://`, `wss://` or `unix:PATH` and resolves with a backend like the local one. Rejects with UNAUTHORIZED,
- * INVALID_PARAMS (no such kind of address), or CONNECTION_LOST when there is nobody. Later the link comes back by itself until
- * `limits.recoveryMs` is over. What the dialect cannot do is refused with UNSUPPORTED; `data.what` names it.
+ * INVALID_PARAMS (unknown kind of address), or CONNECTION_LOST when no server can be reached. A link that is lost later
+ * reconnects for up to `limits.recoveryMs`. What the dialect does not support is refused with UNSUPPORTED; `data.what` names
+ * it.
  */
 export async function connectCodex(url: string, options: CodexClientOptions = {}): Promise<CodexBackend> {
   if (!/^(wss?:\/\/|unix:)./.test(url)) {

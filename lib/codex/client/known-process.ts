@@ -6,11 +6,14 @@
 import type { ExitedEvent, ProcessInfo, ProcessState, Seq } from "../../../protocol/index.ts";
 import type { Clock } from "../../clock.ts";
 import type { ExecwireError } from "../../errors.ts";
+import type { ReplayLog } from "../../log/replay-log.ts";
+import { infoCost } from "../../process/process-info.ts";
 import type { CodexError } from "../codex-error.ts";
 import { answerOf, type RawEvent, type ReadReply, readResult, terminateResult } from "./answers.ts";
 import type { CodexCalls } from "./calls.ts";
-import { CodexLog } from "./codex-log.ts";
+import { CodexFollower } from "./codex-follower.ts";
 import { asOurs, refused } from "./refusals.ts";
+import type { StartRequest } from "./start-params.ts";
 
 /** What a client knows of a process before it runs. */
 export type Identity = Pick<
@@ -21,16 +24,17 @@ export type Identity = Pick<
 /** What a process needs of its client. */
 export interface KnownProcessOptions {
   readonly identity: Identity;
-  /** What it was started with: see `startDigest`. */
-  readonly digest: string;
+  /** The request that starts it. */
+  readonly params: StartRequest["params"];
   readonly calls: CodexCalls;
   readonly clock: Clock;
   readonly retainedBytes: number;
   readonly retainedEvents: number;
+  readonly windowBytes: number;
   /** Whether nothing is read from the connection at the moment. */
   readonly isPaused: () => boolean;
   readonly onChange: (process: KnownProcess) => void;
-  readonly onUnread: (process: KnownProcess, bytes: number) => void;
+  readonly onPressure: (process: KnownProcess, full: boolean) => void;
   readonly onTerminate: (process: KnownProcess) => void;
 }
 
@@ -42,9 +46,11 @@ const UNKNOWN_STATUS = -1;
 
 /** A process of this client. */
 export class KnownProcess {
-  readonly log: CodexLog;
-  /** What it was started with. */
-  readonly digest: string;
+  readonly follower: CodexFollower;
+  /** The request that starts it. */
+  readonly params: StartRequest["params"];
+  /** Bytes of memory that it costs beside its log. */
+  readonly cost: number;
   /** Resolves when it runs; rejects when it never will. */
   readonly started: Promise<void>;
   /** Resolves when nothing will be heard of it any more. */
@@ -61,8 +67,8 @@ export class KnownProcess {
 
   constructor(options: KnownProcessOptions) {
     this.#options = options;
-    this.digest = options.digest;
-    const { retainedBytes, retainedEvents, clock } = options;
+    this.params = options.params;
+    const { retainedBytes, retainedEvents, windowBytes, clock } = options;
     this.started = new Promise((resolve, reject) => {
       this.#settleStarted = { resolve, reject };
     });
@@ -71,16 +77,22 @@ export class KnownProcess {
     });
     // The error belongs to whoever started it.
     this.started.catch(() => undefined);
-    this.log = new CodexLog({
+    this.follower = new CodexFollower({
       retainedBytes,
       retainedEvents,
+      windowBytes,
       clock,
       ask: (afterSeq, onReply, onError) => this.#ask(afterSeq, onReply, onError),
       isPaused: options.isPaused,
       exitOf: (event) => this.#exitOf(event),
       onChange: () => this.#follow(),
-      onUnread: (bytes) => options.onUnread(this, bytes),
+      onPressure: (full) => options.onPressure(this, full),
     });
+    this.cost = infoCost(this.info);
+  }
+
+  get log(): ReplayLog {
+    return this.follower.log;
   }
 
   get id(): string {
@@ -101,11 +113,11 @@ export class KnownProcess {
 
   /** Whether nothing runs any more, as far as can ever be known. */
   get isOver(): boolean {
-    return this.#state === "closed" || this.#state === "removed" || this.log.replica.failure !== undefined;
+    return this.#state === "closed" || this.#state === "removed" || this.log.failure !== undefined;
   }
 
   get info(): ProcessInfo {
-    const { exited } = this.log.replica;
+    const { exited } = this.log;
     return {
       ...this.#options.identity,
       state: this.#state,
@@ -122,13 +134,13 @@ export class KnownProcess {
     this.#sandboxType = sandboxType;
     this.#become("running");
     this.#settleStarted.resolve();
-    this.log.begin();
+    this.follower.begin();
   }
 
   /** It never ran, or nobody knows how it ended. */
   fail(error: ExecwireError): void {
     this.#settleStarted.reject(error);
-    this.log.fail(error);
+    this.follower.fail(error);
     this.#settleOver();
   }
 
@@ -184,10 +196,10 @@ export class KnownProcess {
   }
 
   #follow(): void {
-    const { exited, closed } = this.log.replica;
+    const { exited, closed } = this.log;
     if (exited && this.#state === "running") this.#become("exited");
     if (closed && this.#state === "exited") this.#become("closed");
-    if (closed || this.log.replica.failure) this.#settleOver();
+    if (closed || this.log.failure) this.#settleOver();
   }
 
   #become(state: ProcessState): void {

@@ -1,10 +1,10 @@
-// Events out of an answer to `process/read`. It lists output only: the exit and the end are flags, and seqs that no chunk
-// has; what was evicted is left out without a word. From this the events are put together again, and what is lost is a gap.
+// Reconstructs events from the reply to `process/read`. The reply lists only output: exit and end are flags, whose seqs no
+// chunk has, and evicted output is silently missing. Missing ranges become gaps.
 import type { GapNotice, Seq } from "../../../protocol/index.ts";
 import type { RawEvent, ReadReply } from "./answers.ts";
 import type { ReorderWindow } from "./reorder-window.ts";
 
-/** An event, or the announced loss of some. */
+/** An event, or a gap in place of lost ones. */
 export type Recovered = RawEvent | GapNotice;
 
 interface Hole {
@@ -13,10 +13,12 @@ interface Hole {
 }
 
 /**
- * What lies between `head` and the answer's end, without hole. `pushed` holds what came by notification meanwhile.
+ * Everything between `head` and the end of the reply, with gaps for what is lost. `pushed` holds events that arrived by
+ * notification meanwhile.
  *
- * Where the exit is not known, its seq is one that no chunk has. Output is evicted from the front, so a hole among
- * retained chunks is the exit's; otherwise it is in the evicted range, where it stands last: nobody can know better.
+ * If the exit is not known yet, its seq is one that no chunk has. Output is evicted from the front, so a missing seq between
+ * retained chunks is the exit's. Otherwise the exit lies in the evicted range and is placed at its end; the reply does not
+ * allow a better answer.
  */
 export function recover(reply: ReadReply, head: Seq, exitIsKnown: boolean, pushed: ReorderWindow): Recovered[] {
   const lastSeq = reply.nextSeq - 1;

@@ -1,11 +1,11 @@
-// What a server refuses, in our own codes. The dialect has few numbers, so its words decide too; they are those of the
-// Codex exec-server.
+// A server's refusals, as our own error codes. The dialect has few numbers, so the message decides too; the patterns match the
+// messages of the Codex exec-server.
 import type { ErrorCode, SpawnFailureKind } from "../../../protocol/index.ts";
 import { ExecwireError, oneLine } from "../../errors.ts";
 import { CODE, CodexError } from "../codex-error.ts";
 import { isMap } from "../decode.ts";
 
-/** Numbers of the operating system (Linux) in the words of a failed start, and what they mean. */
+/** Linux error numbers in the message of a failed start, and the kind of failure. */
 const BY_ERRNO: Readonly<Record<string, SpawnFailureKind>> = {
   7: "arg-too-long",
   8: "bad-format",
@@ -20,8 +20,11 @@ const BY_KIND: Readonly<Record<string, SpawnFailureKind>> = {
   spawnPermissionDenied: "not-executable",
 };
 
-/** Words that decide, and the fact that they tell in passing. The last two are our own server's. */
-const BY_WORDS: readonly (readonly [words: RegExp, code: ErrorCode, fact?: string])[] = [
+/**
+ * Message patterns, their code, and the name of the fact that they capture. The last two patterns are our own server's
+ * messages.
+ */
+const BY_MESSAGE: readonly (readonly [pattern: RegExp, code: ErrorCode, fact?: string])[] = [
   [/already exists/i, "PROCESS_EXISTS"],
   [/(unknown|no) process/i, "PROCESS_UNKNOWN"],
   [/is starting/i, "PROCESS_STARTING"],
@@ -29,9 +32,9 @@ const BY_WORDS: readonly (readonly [words: RegExp, code: ErrorCode, fact?: strin
   [/^write id (.+) was used before/, "WRITE_ID_CONFLICT", "writeId"],
 ];
 
-/** The `error` member of an answer. What does not fit is an error all the same. */
+/** Decodes the `error` member of a reply. A malformed one is an error all the same. */
 export function errorOf(error: unknown): CodexError {
-  if (!isMap(error)) return new CodexError(CODE.failed, "the server sent an error without saying which");
+  if (!isMap(error)) return new CodexError(CODE.failed, "the server sent an error without details");
   const { code, message, data } = error;
   return new CodexError(
     typeof code === "number" ? code : CODE.failed,
@@ -40,23 +43,23 @@ export function errorOf(error: unknown): CodexError {
   );
 }
 
-/** A refused call as ours. What this client sent and the server finds no sense in is a bug here. */
+/** A refused call as our own error. INVALID_PARAMS means a bug in this client, which sent those params. */
 export function fromCodexError({ code, message, data }: CodexError): ExecwireError {
-  const said = inOneLine(message);
-  if (code === CODE.invalidParams) return new ExecwireError("INVALID_PARAMS", said);
-  if (code === CODE.unknownMethod) return new ExecwireError("UNSUPPORTED", said);
-  if (code === CODE.refused) return fromWords(said);
+  const text = inOneLine(message);
+  if (code === CODE.invalidParams) return new ExecwireError("INVALID_PARAMS", text);
+  if (code === CODE.unknownMethod) return new ExecwireError("UNSUPPORTED", text);
+  if (code === CODE.refused) return fromMessage(text);
   const facts = typeof data?.kind === "string" ? { data: { kind: data.kind } } : {};
-  return new ExecwireError("INTERNAL", said, facts);
+  return new ExecwireError("INTERNAL", text, facts);
 }
 
-/** A refused start as ours. The server does not say which path it means, so neither does the error's `data`. */
+/** A refused start as our own error. The server does not report which path it means, so `data` has none either. */
 export function fromStartError(error: CodexError, program: string): ExecwireError {
   if (error.code !== CODE.failed) return fromCodexError(error);
   const errno = /\(os error (\d+)\)/.exec(error.message)?.[1] ?? "";
   const kind = BY_KIND[String(error.data?.kind)] ?? BY_ERRNO[errno] ?? "failed";
-  const said = inOneLine(error.message);
-  return new ExecwireError("SPAWN_FAILED", `cannot start ${program}: ${said}`, { data: { kind } });
+  const text = inOneLine(error.message);
+  return new ExecwireError("SPAWN_FAILED", `cannot start ${program}: ${text}`, { data: { kind } });
 }
 
 /** A refused call as our own error. */
@@ -69,15 +72,15 @@ export function refused(error: CodexError | ExecwireError): never {
   throw asOurs(error);
 }
 
-function fromWords(said: string): ExecwireError {
-  for (const [words, code, fact] of BY_WORDS) {
-    const match = words.exec(said);
-    if (match) return new ExecwireError(code, said, fact ? { data: { [fact]: match[1] ?? "" } } : {});
+function fromMessage(text: string): ExecwireError {
+  for (const [pattern, code, fact] of BY_MESSAGE) {
+    const match = pattern.exec(text);
+    if (match) return new ExecwireError(code, text, fact ? { data: { [fact]: match[1] ?? "" } } : {});
   }
-  return new ExecwireError("INTERNAL", said);
+  return new ExecwireError("INTERNAL", text);
 }
 
-/** The server's words for a start on a tty have several lines. */
+/** The server's message for a failed start on a tty has several lines. */
 function inOneLine(message: string): string {
   return oneLine(message, " ");
 }

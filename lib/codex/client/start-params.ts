@@ -1,23 +1,24 @@
-// A process spec as params of `process/start`. What the dialect cannot say is refused by name; nothing is left out in silence.
+// Translates a process spec to params of `process/start`. What the dialect cannot express is refused by name; nothing is
+// silently left out.
 import { isAbsolute } from "node:path";
-import type { EnvPolicy, ProcessSpec } from "../../../protocol/index.ts";
+import { type EnvPolicy, type ProcessSpec, present } from "../../../protocol/index.ts";
 import { ExecwireError, refuse } from "../../errors.ts";
 import { toPathUri } from "../path-uri.ts";
 import type { Environment } from "./answers.ts";
 
-/** The size that every terminal of the dialect has. */
+/** The size of every terminal in this dialect. */
 const ROWS = 24;
 const COLS = 80;
-/** Arguments and variables of one start. The server takes 262,144 JSON values in a message. */
+/** Arguments and variables of one start. The server accepts 262,144 JSON values in a message. */
 const MAX_VALUES = 250_000;
 
-/** A start as it is sent, and where the process then runs. */
+/** The params to send, and the directory in which the process will run. */
 export interface StartRequest {
   readonly params: Readonly<Record<string, unknown>>;
   readonly cwd: string;
 }
 
-/** Translates. Throws UNSUPPORTED with `data.what`, INVALID_PARAMS or LIMIT_EXCEEDED; the spec was checked before. */
+/** Translates a checked spec. Throws UNSUPPORTED with `data.what`, INVALID_PARAMS or LIMIT_EXCEEDED. */
 export function toStartRequest(
   spec: ProcessSpec,
   processId: string,
@@ -27,10 +28,10 @@ export function toStartRequest(
   const { uri, path } = directory(spec.cwd, environment);
   const { argv, env = {}, envPolicy, arg0, metadata } = spec;
   if (argv.length + Object.keys(env).length + Object.keys(envPolicy?.set ?? {}).length > MAX_VALUES) {
-    const text = `more than ${MAX_VALUES} arguments and variables; the server takes no such message`;
+    const text = `more than ${MAX_VALUES} arguments and variables do not fit into one message to this server`;
     throw new ExecwireError("LIMIT_EXCEEDED", text, { data: { limit: "messageValues" } });
   }
-  const params = {
+  const params = present({
     processId,
     argv: [...argv],
     cwd: uri,
@@ -39,8 +40,8 @@ export function toStartRequest(
     tty: Boolean(spec.tty),
     pipeStdin: spec.pipeStdin ?? false,
     arg0: arg0 ?? null,
-    ...(metadata && { metadata: { ...metadata } }),
-  };
+    metadata: metadata && { ...metadata },
+  });
   return { params, cwd: path };
 }
 
@@ -55,9 +56,9 @@ function refuseUnsupported({ merge, timeoutMs, inheritFds, onDetach, tty }: Proc
   if (tty.raw) throw unsupported("tty raw");
 }
 
-/** The error for what a Codex exec-server has no word for. */
+/** The error for a feature that the Codex protocol does not have. */
 export function unsupported(what: string): ExecwireError {
-  return new ExecwireError("UNSUPPORTED", `a Codex exec-server cannot do this: ${what}`, { data: { what } });
+  return new ExecwireError("UNSUPPORTED", `not supported by a Codex exec-server: ${what}`, { data: { what } });
 }
 
 function directory(cwd: string | undefined, environment: Environment | undefined): { uri: string; path: string } {
@@ -66,12 +67,12 @@ function directory(cwd: string | undefined, environment: Environment | undefined
     return { uri: toPathUri(cwd), path: cwd };
   }
   if (environment?.cwd) return environment.cwd;
-  throw new ExecwireError("INVALID_PARAMS", "cwd is required: this server does not say which is its own", {
+  throw new ExecwireError("INVALID_PARAMS", "cwd is required: this server does not report its own working directory", {
     data: { field: "cwd" },
   });
 }
 
-/** All five fields are required, with our own defaults. */
+/** The server requires all five fields; absent ones get our defaults. */
 function wholePolicy({ inherit, ignoreDefaultExcludes, exclude, set, includeOnly }: EnvPolicy) {
   return {
     inherit,

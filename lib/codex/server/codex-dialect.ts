@@ -4,12 +4,12 @@ import { CodexConnection } from "./connection.ts";
 import { environmentInfo } from "./environment-info.ts";
 import { FramePool } from "./frame-pool.ts";
 
-/** The exec-server's bound on what it takes. */
+/** The exec-server's limit on one message. */
 const MESSAGE_BYTES = 64 * 1024 * 1024;
 
 /**
- * Pass it to `serve` as `dialect`. It gives a client that shows the token what the exec-server gives: processes, the files
- * of this machine with the rights of this program, and HTTP requests from here.
+ * Pass it to `serve` as `dialect`. A client with the token gets what the exec-server gives: processes, the files of this host
+ * with the rights of this program, and HTTP requests sent from here.
  */
 export async function codexDialect(): Promise<Dialect> {
   const info = await environmentInfo();

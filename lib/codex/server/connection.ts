@@ -1,9 +1,9 @@
-// One connection of this dialect: the handshake, then requests in, replies and notifications out. What must survive it lives
-// in its session and in the logs.
+// One connection of this dialect: the handshake, then requests in, replies and notifications out. State that must survive the
+// connection lives in its session and in the logs.
 //
 //  opened --initialize--> greeted --initialized--> ready --closed--> over
 //
-// What is no message is answered with id -1; nothing a client says costs it the connection.
+// A frame that is not a message is answered with id -1; nothing a client sends costs it the connection.
 import type { Cancel } from "../../clock.ts";
 import { Outbox } from "../../server/outbox.ts";
 import type { ServedConnection, ServerParts } from "../../server/parts.ts";
@@ -15,17 +15,17 @@ import { optional, string, struct } from "../decode.ts";
 import { type Envelope, encodeCall, encodeError, NO_ID, parseEnvelope } from "../envelope.ts";
 import type { EnvironmentInfo } from "./environment-info.ts";
 import type { FramePool } from "./frame-pool.ts";
-import { Liveness } from "./liveness.ts";
-import { Announcement, type Family } from "./method.ts";
+import { Heartbeat } from "./liveness.ts";
+import { type MethodGroup, ReplyThen } from "./method.ts";
 import { methodsOf } from "./methods.ts";
 import type { ProcessScope } from "./process-methods.ts";
-import type { Sender } from "./receipts.ts";
+import type { AckedSource } from "./receipts.ts";
 import { Requests } from "./requests.ts";
 import { type Attachment, CodexSession, type StartedProcess } from "./session.ts";
 
-/** A client that is back and reads nothing gets its events after this time. */
-const WAIT_MS = 1000;
-/** Replies may be as large as the largest file that can be read, in base64. */
+/** A resumed client that reads nothing gets its events after this time. */
+const GO_LIVE_AFTER_MS = 1000;
+/** The largest reply is the largest readable file in base64. */
 const MAX_REPLY_BYTES = 768 * 1024 * 1024;
 
 const initializeParams = struct("InitializeParams", { clientName: string, resumeSessionId: optional(string) });
@@ -37,18 +37,18 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
   readonly #info: EnvironmentInfo;
   readonly #messageBytes: number;
   readonly #outbox: Outbox;
-  readonly #liveness: Liveness;
+  readonly #heartbeat: Heartbeat;
   readonly #requests: Requests;
   readonly #recycle: (frame: Uint8Array) => void;
   readonly #turns = new Turns();
-  readonly #gone = new AbortController();
+  readonly #lifetime = new AbortController();
   readonly #pending = new PendingCalls();
-  /** Who waits for room. */
-  readonly #waiting: (() => void)[] = [];
+  /** Callers of `drained` that wait for room, in order. */
+  readonly #drainWaiters: (() => void)[] = [];
   #session: CodexSession | undefined;
   #isReady = false;
   #isOver = false;
-  #wait: Cancel | undefined;
+  #goLiveTimer: Cancel | undefined;
 
   constructor(
     parts: ServerParts,
@@ -61,8 +61,8 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
     this.#messageBytes = messageBytes;
     this.#transport = transport;
     this.#info = info;
-    this.allocate = (bytes) => frames.take(bytes);
-    this.#recycle = (frame) => frames.give(frame);
+    this.allocate = (bytes) => frames.acquire(bytes);
+    this.#recycle = (frame) => frames.release(frame);
     const { clock, limits } = parts;
     this.#outbox = new Outbox(
       transport,
@@ -70,21 +70,21 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
       {
         onRoom: () => this.#pump(),
         onOverflow: () => this.#drop(),
-        onStalled: () => this.close(CLOSE.tryLater, "what was sent is not read"),
+        onStalled: () => this.close(CLOSE.tryLater, "the client does not read what was sent"),
       },
-      // Its clients hold processes back by not reading what those print.
+      // Clients of this dialect hold a process back by not reading its output.
       { eventsCanStall: false },
     );
     this.#outbox.join(parts.shared.outboxes.codex);
-    this.#liveness = new Liveness({
+    this.#heartbeat = new Heartbeat({
       clock,
       pingMs: limits.pingMs,
-      ping: (sign) => transport.ping?.(sign),
+      ping: (pingId) => transport.ping?.(pingId),
       onBeat: () => this.#renew(),
       onDead: () => this.#drop(),
     });
     this.#requests = new Requests(methodsOf(this, info), this, limits.requests);
-    // Where there is a token it was shown with the upgrade; where there is none, `initialize` is all that tells a client.
+    // If a token is required, the upgrade request has carried it; otherwise `initialize` is all that identifies a client.
     if (parts.auth.kind === "token") this.#trust();
     else transport.limitFrames?.(Math.min(limits.helloBytes, messageBytes));
     transport.listen({
@@ -93,9 +93,9 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
         this.#finish();
         parts.seats.free(this);
       },
-      pong: (sign) => this.#liveness.ponged(sign),
+      pong: (pingId) => this.#heartbeat.onPong(pingId),
     });
-    // It has shown a token that lets it act.
+    // Every client of this dialect may act, so its frames are handled before those of viewers.
     transport.prefer?.();
   }
 
@@ -104,8 +104,8 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
     if (!this.#isOver) this.#outbox.push(encodeCall(method, params));
   };
   readonly drained = (): Promise<void> => {
-    if ((this.hasRoom && this.#waiting.length === 0) || this.#isOver) return Promise.resolve();
-    return new Promise((resolve) => this.#waiting.push(resolve));
+    if ((this.hasRoom && this.#drainWaiters.length === 0) || this.#isOver) return Promise.resolve();
+    return new Promise((resolve) => this.#drainWaiters.push(resolve));
   };
   readonly filesSettled = (): Promise<unknown> => this.#requests.filesSettled;
 
@@ -119,7 +119,7 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
   }
 
   get signal(): AbortSignal {
-    return this.#gone.signal;
+    return this.#lifetime.signal;
   }
 
   get shell(): string {
@@ -134,21 +134,24 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
     if (!this.#isOver) this.#outbox.send(frame);
   }
 
-  push(sender: Sender, frame: Uint8Array): void {
+  push(source: AckedSource, frame: Uint8Array): void {
     if (this.#isOver) return;
     this.#outbox.push(frame, this.#recycle);
-    this.#liveness.sent(sender, frame.length);
+    this.#heartbeat.onPushed(source, frame.length);
   }
 
   broken(): void {
-    this.close(CLOSE.tryLater, "this client cannot be told everything here; it finds by process/read what there is");
+    this.close(
+      CLOSE.tryLater,
+      "events can no longer be sent in order; reconnect and read what is left with process/read",
+    );
   }
 
   supersede(): void {
     this.#drop();
   }
 
-  /** Only viewers make room. */
+  /** Only viewers are closed to make room for others. */
   readonly isIdle = false;
 
   displace(): void {
@@ -165,19 +168,19 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
     this.#transport.close(code, reason);
   }
 
-  demandProof(): void {
-    this.#liveness.demandProof();
+  probe(): void {
+    this.#heartbeat.probe();
   }
 
-  checkReady(family: Family): void {
+  checkReady(group: MethodGroup): void {
     if (this.#isReady) return;
     const missing = this.#session ? "send initialized" : "call initialize";
-    throw new CodexError(CODE.refused, `client must ${missing} before using ${family} methods`);
+    throw new CodexError(CODE.refused, `client must ${missing} before using ${group} methods`);
   }
 
   #receive(frame: Uint8Array): void {
     if (this.#isOver) return;
-    this.#liveness.heard();
+    this.#heartbeat.onFrame();
     let envelope: Envelope;
     try {
       envelope = parseEnvelope(frame);
@@ -207,39 +210,40 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
     }
   }
 
-  #initialize(params: unknown): Announcement {
+  #initialize(params: unknown): ReplyThen {
     const { resumeSessionId } = initializeParams.decode(params);
     if (this.#session) throw new CodexError(CODE.refused, "initialize may only be sent once per connection");
     const { sessions, metrics } = this.parts;
     this.#takeSeat();
-    const session = resumeSessionId === undefined ? sessions.add(new CodexSession()) : this.#find(resumeSessionId);
+    const session =
+      resumeSessionId === undefined ? sessions.add(new CodexSession()) : this.#sessionToResume(resumeSessionId);
     if (resumeSessionId !== undefined) metrics.resumes += 1;
     this.#session = session;
     this.#trust();
     sessions.attach(session, this);
     const result = { sessionId: session.id, environmentInfo: this.#info };
-    return new Announcement(result, () => this.#follow(session));
+    return new ReplyThen(result, () => this.#resumeFeeds(session));
   }
 
-  /** The session to resume. */
-  #find(id: string): CodexSession {
+  /** The session to resume, which must be detached. */
+  #sessionToResume(id: string): CodexSession {
     const session = this.parts.sessions.find(id);
     if (!(session instanceof CodexSession)) throw new CodexError(CODE.refused, `unknown session id ${id}`);
     if (!session.attachment) return session;
-    // The other end may be gone without a word: it is asked, and the next attempt may find it gone.
-    session.attachment.demandProof();
+    // The other connection may be dead without a close: probe it, and the next attempt may find the session free.
+    session.attachment.probe();
     throw new CodexError(CODE.attached, `session ${id} is already attached to another connection`);
   }
 
-  /** After a resume: everything the session started goes on here. */
-  #follow(session: CodexSession): void {
+  /** After a resume: the events of every process of the session continue on this connection. */
+  #resumeFeeds(session: CodexSession): void {
     if (this.#isOver || session.started.size === 0) return;
     const feeds = [...session.started.values()].map(({ feed }) => feed);
     for (const feed of feeds) feed.attach(this, { resumed: true });
     const goLive = () => {
       for (const feed of feeds) if (!this.#isOver) feed.goLive();
     };
-    this.#wait = this.parts.clock.after(WAIT_MS, goLive, { background: true });
+    this.#goLiveTimer = this.parts.clock.after(GO_LIVE_AFTER_MS, goLive, { background: true });
   }
 
   get #processes(): Iterable<StartedProcess> {
@@ -247,7 +251,7 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
   }
 
   #pump(): void {
-    this.#wake();
+    this.#wakeDrainWaiter();
     this.#turns.take(
       this.#processes,
       ({ feed }) => feed.pump(),
@@ -255,11 +259,11 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
     );
   }
 
-  /** One after the other: each may make a large reply, after which there is no room. */
-  #wake(): void {
-    if (!this.hasRoom || this.#waiting.length === 0) return;
-    this.#waiting.shift()?.();
-    setImmediate(() => this.#wake());
+  /** One per turn: each waiter may make a large reply, after which there is no room. */
+  #wakeDrainWaiter(): void {
+    if (!this.hasRoom || this.#drainWaiters.length === 0) return;
+    this.#drainWaiters.shift()?.();
+    setImmediate(() => this.#wakeDrainWaiter());
   }
 
   #renew(): void {
@@ -274,13 +278,13 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
   #finish(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#liveness.end();
-    this.#wait?.();
+    this.#heartbeat.end();
+    this.#goLiveTimer?.();
     this.#outbox.end();
-    const reason = new CodexError(CODE.failed, "the connection of the request is gone");
-    this.#gone.abort(reason);
+    const reason = new CodexError(CODE.failed, "the connection of this request was closed");
+    this.#lifetime.abort(reason);
     this.#pending.end(reason);
-    for (const wake of this.#waiting.splice(0)) wake();
+    for (const wake of this.#drainWaiters.splice(0)) wake();
     if (this.#session) this.parts.sessions.detach(this.#session, this);
     this.parts.onOver(this);
   }

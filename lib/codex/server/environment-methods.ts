@@ -1,11 +1,10 @@
-// What this host is, and that it is there. `environmentConfig/read` is not in it: only a
-// server that announces it is asked for it.
+// The methods about this host. `environmentConfig/read` is missing on purpose: clients call it only if the server announces it.
 import { nothing } from "../decode.ts";
 import type { EnvironmentInfo } from "./environment-info.ts";
 import type { Methods } from "./method.ts";
 import { method } from "./method.ts";
 
-/** The methods of a server on this host; the same for all connections. */
+/** The methods, the same for all connections. */
 export function environmentMethods(info: EnvironmentInfo): Methods {
   return {
     "environment/info": method("environment info", nothing, () => info),

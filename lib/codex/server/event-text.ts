@@ -1,11 +1,11 @@
-// The log of a process as this dialect writes it: notifications for who follows, and the answer to `process/read`.
+// The log of a process in this dialect: notifications for a connected client, and the reply to `process/read`.
 import type { ExitedEvent, OutputEvent, ProcessEvent, ResizedEvent } from "../../../protocol/index.ts";
 import { shellExitCode } from "../../process/signal-number.ts";
 
-/** Gives memory for a frame of exactly so many bytes. */
+/** Returns memory for a frame of exactly this many bytes. */
 export type Allocate = (bytes: number) => Buffer;
 
-/** Writes the events of one process; what they have in common is written once. */
+/** Encodes the events of one process; the parts that all of them share are encoded once. */
 export class EventText {
   readonly #outputHead: string;
   readonly #params: string;
@@ -15,7 +15,7 @@ export class EventText {
     this.#outputHead = `{"method":"process/output",${this.#params}`;
   }
 
-  /** The notification of an event, in memory that `allocate` gives. */
+  /** The notification for an event, in memory from `allocate`. */
   notification(event: ProcessEvent, allocate: Allocate): Buffer {
     switch (event.type) {
       case "output":
@@ -31,17 +31,17 @@ export class EventText {
   }
 }
 
-/** One element of `chunks` in the answer to a read. */
+/** One element of `chunks` in the reply to a read. */
 export function chunkOfRead(event: OutputEvent | ResizedEvent): Buffer {
   return chunkJson('{"seq":', event, "}", Buffer.allocUnsafe);
 }
 
-/** The exit as one number; -1 where none is known. */
+/** The exit as one number: 128+n after a death by signal n, as shells report it; -1 when it is unknown. */
 export function exitCodeOf(exit: ExitedEvent): number {
   return shellExitCode(exit) ?? -1;
 }
 
-/** There is no notification for a resize, and a seq that never comes would hang the client: it is output of nothing. */
+/** This dialect has no resize notification, and a client would wait forever for a missing seq: a resize becomes empty output. */
 function chunkJson(head: string, event: OutputEvent | ResizedEvent, tail: string, allocate: Allocate): Buffer {
   const stream = event.type === "output" ? event.stream : "pty";
   const start = `${head}${event.seq},"stream":"${stream}","chunk":"`;

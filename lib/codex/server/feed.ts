@@ -6,45 +6,51 @@
 //     +-- keeps up to `unreadBytes` after what was received; the child runs on
 //
 // Invariants
-// 1. `#cursor` is how far events were pushed. It moves only while a connection has room.
+// 1. `#reader` is how far events were pushed. It moves only while a connection has room.
 // 2. `#received` is how far the client has proved to be: by a pong after a push, or by reading on from there. What follows
 //    it is kept, up to `unreadBytes`, with or without a connection.
 // 3. While `#missedSeq` is set, the client has not read what it missed. Pongs prove nothing then: what was pushed lies
 //    behind that.
 // 4. With a connection the child does not run past what was pushed, nor, while waiting, past what was received.
-import type { Seq } from "../../../protocol/index.ts";
+import type { Delivery, Seq } from "../../../protocol/index.ts";
 import { Cursor } from "../../log/cursor.ts";
 import type { Hold, LogView } from "../../log/log-view.ts";
+import { Reader } from "../../log/reader.ts";
 import { type Allocate, EventText } from "./event-text.ts";
-import type { Sender } from "./receipts.ts";
+import type { AckedSource } from "./receipts.ts";
 
 /** Where events go. */
 export interface FeedTarget {
   readonly hasRoom: boolean;
   /** Memory for a frame that will be pushed. */
   readonly allocate: Allocate;
-  push(sender: Sender, frame: Uint8Array): void;
+  push(source: AckedSource, frame: Uint8Array): void;
   /** Nothing can follow for this client in order: it must come back and read what there is. */
   broken(): void;
 }
 
-/** Pushes the events of a process to the connection of the moment. */
-export class Feed implements Sender {
+/** Pushes the events of a process to the current connection. */
+export class Feed implements AckedSource {
   readonly log: LogView;
   readonly #text: EventText;
   readonly #kept: Hold;
-  #cursor: Cursor;
+  readonly #reader: Reader;
   #received: Seq = 0;
   #missedSeq: Seq = 0;
   #target: FeedTarget | undefined;
   #isWaiting = false;
   #lossless: Hold | undefined;
-  #stop: (() => void) | undefined;
 
   constructor(processId: string, log: LogView, unreadBytes: number) {
     this.log = log;
     this.#text = new EventText(processId);
-    this.#cursor = new Cursor(log);
+    this.#reader = new Reader(new Cursor(log), {
+      hasRoom: () => !this.#isWaiting && this.#target?.hasRoom === true,
+      take: (delivery) => this.#push(delivery),
+      end: (failure) => (failure ? this.#break() : this.#release()),
+      // The hold moves with the cursor.
+      afterRun: () => this.#lossless?.renew(),
+    });
     this.#kept = log.hold(() => this.#received, unreadBytes);
   }
 
@@ -54,7 +60,7 @@ export class Feed implements Sender {
 
   /** Invariant 3. */
   get sentSeq(): Seq {
-    return this.#missedSeq > 0 ? this.#received : this.#cursor.afterSeq;
+    return this.#missedSeq > 0 ? this.#received : this.#reader.cursor.afterSeq;
   }
 
   /** Begins to push: from where it is, or, when the client has to read first what it missed, from here on. */
@@ -63,14 +69,13 @@ export class Feed implements Sender {
     this.#target = target;
     if (resumed) {
       this.#isWaiting = true;
-      this.#cursor = new Cursor(log, log.headSeq);
+      this.#reader.cursor = new Cursor(log, log.headSeq);
       this.#missedSeq = log.headSeq > this.#received ? log.headSeq : 0;
       // All there will ever be is there to be read.
       if (log.closed) return;
     }
-    this.#lossless = log.hold(() => (this.#isWaiting ? this.#received : this.#cursor.afterSeq));
-    this.#stop = log.onAppend(() => this.pump());
-    this.pump();
+    this.#lossless = log.hold(() => (this.#isWaiting ? this.#received : this.#reader.cursor.afterSeq));
+    this.#reader.start();
   }
 
   /** The connection is gone; the process goes on without being held back. */
@@ -79,7 +84,7 @@ export class Feed implements Sender {
     this.#release();
   }
 
-  /** Nobody will follow any more. */
+  /** No client will follow this process again. */
   end(): void {
     this.detach();
     this.#kept.release();
@@ -100,8 +105,8 @@ export class Feed implements Sender {
   /** The client was answered a read up to `seq`. One that is not up to date goes on reading. */
   wasRead(seq: Seq): void {
     if (seq >= this.#missedSeq) this.#missedSeq = 0;
-    if (!this.#isWaiting || seq < this.#cursor.afterSeq) return;
-    this.#cursor = new Cursor(this.log, seq);
+    if (!this.#isWaiting || seq < this.#reader.cursor.afterSeq) return;
+    this.#reader.cursor = new Cursor(this.log, seq);
     this.goLive();
   }
 
@@ -113,18 +118,13 @@ export class Feed implements Sender {
 
   /** Pushes what there is and there is room for. */
   pump(): void {
-    const target = this.#target;
-    if (!target || !this.#stop) return;
-    while (target.hasRoom && !this.#isWaiting && this.#target) {
-      const delivery = this.#cursor.next();
-      if (delivery === undefined && this.log.failure) return this.#break();
-      if (delivery === undefined || delivery === "loading") break;
-      if (delivery.type === "gap") return this.#break();
-      target.push(this, this.#text.notification(delivery, target.allocate));
-      if (delivery.type === "closed") return this.#release();
-    }
-    // The hold moves with the cursor.
-    this.#lossless?.renew();
+    this.#reader.run();
+  }
+
+  #push(delivery: Delivery): void {
+    const target = this.#target as FeedTarget;
+    if (delivery.type === "gap") return this.#break();
+    target.push(this, this.#text.notification(delivery, target.allocate));
   }
 
   #break(): void {
@@ -135,8 +135,7 @@ export class Feed implements Sender {
   }
 
   #release(): void {
-    this.#stop?.();
-    this.#stop = undefined;
+    this.#reader.stop();
     this.#lossless?.release();
     this.#lossless = undefined;
   }

@@ -1,4 +1,4 @@
-// What the methods fs/* answer with, where it is more than what the operation returns, and the bounds of what they take.
+// Replies of the fs/* methods where they are more than the result of the operation, and the limits on their arguments.
 import type { FilePath } from "../../files/file-path.ts";
 import { listDirectory } from "../../files/list-directory.ts";
 import { readPieces } from "../../files/read-write.ts";
@@ -9,19 +9,19 @@ import { describeFileError } from "./file-errors.ts";
 import { fileUri } from "./file-path.ts";
 import { RawResult } from "./method.ts";
 
-/** Bytes of one block, so that one message stays small. */
+/** Bytes of one block, to keep a single message small. */
 const MAX_BLOCK_BYTES = 1024 * 1024;
 
-/** Bytes of a file that fs/readFile answers with. */
+/** Largest file, in bytes, that fs/readFile returns. */
 const MAX_READ_BYTES = 512 * 1024 * 1024;
 
-/** Bytes made base64 at a time: divisible by 3, so that the parts are one base64 text when put together. */
+/** Bytes encoded to base64 at a time: divisible by 3, so that the concatenated parts are one valid base64 text. */
 const PIECE_BYTES = 768 * 1024;
 
-/** How far a walk may be asked to go. */
+/** The largest limits that a walk may ask for. */
 const WALK_MAXIMUMS = { depth: 64, directories: 10_000, entries: 50_000 };
 
-/** The contents of a file as the source of the result, in parts none of which is too long for a string. */
+/** The contents of a file as the JSON source of the result, in parts that each fit into a string. */
 export async function readFile(path: FilePath, followSymlinks: boolean): Promise<RawResult> {
   const parts = [Buffer.from('{"dataBase64":"')];
   const options = { followSymlinks, maxBytes: MAX_READ_BYTES, pieceBytes: PIECE_BYTES };
@@ -30,7 +30,7 @@ export async function readFile(path: FilePath, followSymlinks: boolean): Promise
   return new RawResult(parts);
 }
 
-/** The bytes that fs/writeFile is given; it refuses wrong base64 in its own way. */
+/** The bytes for fs/writeFile. Invalid base64 is refused with this method's own message. */
 export function decodeContents(dataBase64: string): Buffer {
   try {
     return decodeBase64(dataBase64);
@@ -40,7 +40,7 @@ export function decodeContents(dataBase64: string): Buffer {
   }
 }
 
-/** The entries of a directory; a name that is no UTF-8 is shown with replacement characters. */
+/** The entries of a directory; names that are not UTF-8 are shown with replacement characters. */
 export async function readDirectory(path: FilePath) {
   const entries = await listDirectory(path);
   return {
@@ -52,7 +52,7 @@ export async function readDirectory(path: FilePath) {
   };
 }
 
-/** A walk within the limits that may be asked for. */
+/** Walks a tree. Throws when the requested limits exceed the maximums. */
 export async function walkTree(path: FilePath, options: WalkOptions) {
   const { maxDepth, maxDirectories, maxEntries } = options;
   const { depth, directories, entries: most } = WALK_MAXIMUMS;

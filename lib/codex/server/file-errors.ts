@@ -1,10 +1,10 @@
-// What the exec-server says when a file operation fails: -32004 for what is not there, -32600 for what is refused, -32603
-// for the rest, and for an error of the operating system the words of its C library with the number.
+// File errors as the exec-server reports them: -32004 for a missing file, -32600 for a refusal, -32603 for anything else.
+// Errors of the operating system get the message of the exec-server's C library, with the number.
 import { FileRefusal } from "../../files/file-refusal.ts";
 import { CODE, CodexError } from "../codex-error.ts";
 
-/** The words for errors of Linux that files bring about. */
-const WORDS: Readonly<Record<string, string>> = {
+/** Messages for the Linux errors that file operations produce. */
+const MESSAGES: Readonly<Record<string, string>> = {
   EACCES: "Permission denied",
   EAGAIN: "Resource temporarily unavailable",
   EBADF: "Bad file descriptor",
@@ -38,30 +38,30 @@ const WORDS: Readonly<Record<string, string>> = {
   EXDEV: "Cross-device link",
 };
 
-/** What counts as refused rather than failed. */
+/** Errors that are refusals rather than failures. */
 const REFUSED = ["EPERM", "EACCES", "EINVAL"];
 
-/** Refusals of one method begin with its name. */
+/** Reasons whose message begins with the name of the method. */
 const COPY_REFUSALS: readonly string[] = ["copiesDirectory", "copiesIntoItself", "copiesSpecialFile"];
 
-/** An error of a file operation as this dialect says it; any other error is returned as it is. */
+/** Converts an error of a file operation to this dialect; any other error is returned unchanged. */
 export function toFileError(error: unknown): unknown {
   if (error instanceof FileRefusal) {
     const code = error.reason === "handleUnknown" ? CODE.notFound : CODE.refused;
     return new CodexError(code, COPY_REFUSALS.includes(error.reason) ? `fs/copy ${error.message}` : error.message);
   }
-  const words = describeFileError(error);
-  if (words === undefined) return error;
+  const text = describeFileError(error);
+  if (text === undefined) return error;
   const { code } = error as NodeJS.ErrnoException;
-  if (code === "ENOENT") return new CodexError(CODE.notFound, words);
-  return new CodexError(REFUSED.includes(code ?? "") ? CODE.refused : CODE.failed, words);
+  if (code === "ENOENT") return new CodexError(CODE.notFound, text);
+  return new CodexError(REFUSED.includes(code ?? "") ? CODE.refused : CODE.failed, text);
 }
 
-/** The words for an error of the operating system; undefined for any other. */
+/** The message for an error of the operating system; undefined for any other error. */
 export function describeFileError(error: unknown): string | undefined {
   const { code, errno, message } = error as Partial<NodeJS.ErrnoException>;
   if (code === undefined || errno === undefined || message === undefined) return undefined;
   // Node's message is `CODE: description, call 'path'`.
   const description = message.replace(/^\w+: /, "").replace(/,.*$/s, "");
-  return `${WORDS[code] ?? description} (os error ${-errno})`;
+  return `${MESSAGES[code] ?? description} (os error ${-errno})`;
 }

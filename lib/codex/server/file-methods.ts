@@ -1,4 +1,4 @@
-// The methods fs/*, as one connection has them: its open files and its watch end with it.
+// The `fs/` methods of one connection. Its open files and its watch are closed with the connection.
 import { copy } from "../../files/copy.ts";
 import { createDirectory, remove } from "../../files/directories.ts";
 import type { FilePath } from "../../files/file-path.ts";
@@ -24,10 +24,10 @@ import { checkBlock, decodeContents, readDirectory, readFile, walkTree } from ".
 import { toFileError } from "./file-errors.ts";
 import { filePath, fileUri } from "./file-path.ts";
 import { FileWatch } from "./file-watch.ts";
-import { Announcement, type Method, type MethodScope, type Methods, method } from "./method.ts";
+import { type Method, type MethodScope, type Methods, method, ReplyThen } from "./method.ts";
 import { refuseSandbox } from "./sandbox-request.ts";
 
-/** Open files of a connection, so that no client takes all descriptors. */
+/** Open files per connection, so that one client cannot use up all descriptors. */
 const MAX_OPEN_FILES = 128;
 
 const WALK_OPTIONS = struct("WalkOptions", {
@@ -38,7 +38,7 @@ const WALK_OPTIONS = struct("WalkOptions", {
   pruneHiddenDirectories: withDefault(boolean, false),
 });
 
-/** Makes the methods for a connection. */
+/** The file methods of one connection. */
 export function fileMethods({ notify, signal }: Pick<MethodScope, "notify" | "signal">): Methods {
   const files = new OpenFiles({ maxOpen: MAX_OPEN_FILES });
   const watch = new FileWatch((watchId) => notify("fs/missingChanged", { watchId }));
@@ -109,15 +109,15 @@ export function fileMethods({ notify, signal }: Pick<MethodScope, "notify" | "si
       { watchId: u64, missing: listOf(pathUri), present: optional(pathUri), sandbox: anything },
       async ({ watchId, missing, present, sandbox }) => {
         refuseSandbox(sandbox);
-        const kept = await watch.replace(watchId, missing, present);
+        const pending = await watch.replace(watchId, missing, present);
         if (signal.aborted) end();
-        return kept ? new Announcement({ watching: true }, kept.begin) : { watching: false };
+        return pending ? new ReplyThen({ watching: true }, pending.begin) : { watching: false };
       },
     ),
   };
 }
 
-/** A method whose failures are those of files. */
+/** A method whose failures are reported as file errors. */
 function fileMethod<F extends Readonly<Record<string, Field<unknown>>>>(
   name: string,
   fields: F,
@@ -132,7 +132,7 @@ function fileMethod<F extends Readonly<Record<string, Field<unknown>>>>(
   });
 }
 
-/** A method about one path. */
+/** A method that operates on one path. */
 function onPath<F extends Readonly<Record<string, Field<unknown>>>>(
   name: string,
   fields: F,

@@ -1,4 +1,5 @@
-// The paths of fs/*: `file:` URIs here, bytes for the operations, so that a name that is no UTF-8 works both ways.
+// Paths of the fs/* methods: `file:` URIs on the wire, bytes for the operations, so that names that are not UTF-8 work both
+// ways.
 import { isUtf8 } from "node:buffer";
 import { constants } from "node:os";
 import { posix } from "node:path";
@@ -6,10 +7,13 @@ import { PATH_MAX_BYTES } from "../../../protocol/index.ts";
 import type { FilePath } from "../../files/file-path.ts";
 import { nativePath, type PathUri, toPathUri } from "../path-uri.ts";
 
-/** The path that a URI means here, without `.`, `..` and slashes too many. Throws -32600 when it is another machine's, ENAMETOOLONG above PATH_MAX. */
+/**
+ * The local path of a URI, without `.`, `..` and repeated slashes. Throws -32600 for a path of another machine, ENAMETOOLONG
+ * above PATH_MAX.
+ */
 export function filePath(uri: PathUri): FilePath {
   const bytes = bytesOf(uri.url.pathname);
-  // No operation could use it, and some look at every directory on the way.
+  // No operation could use it, and some operations would first look at every directory along the way.
   if (bytes.length > PATH_MAX_BYTES) throw tooLong();
   const isText = process.platform === "win32" || uri.url.host !== "" || isUtf8(bytes);
   const path = isText ? Buffer.from(nativePath(uri)) : bytes;
@@ -18,7 +22,7 @@ export function filePath(uri: PathUri): FilePath {
   return Buffer.from(plain === "/" ? plain : plain.replace(/\/$/, ""), "latin1");
 }
 
-/** The URI of a path. */
+/** The URI of a local path. */
 export function fileUri(path: FilePath): string {
   if (isUtf8(path)) return toPathUri(path.toString());
   const escaped = path

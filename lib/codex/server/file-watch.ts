@@ -1,19 +1,20 @@
-// The one watch of a connection. As in the exec-server, watch ids only rise: a higher one ends the watch before it, whatever
-// comes of it, and any other is late and not watched. So a client that forgets to end watches leaves none behind.
+// The one watch of a connection. As in the exec-server, watch ids only increase: a higher id replaces the current watch, even
+// if the new one then fails; a lower or equal id is outdated and is not watched. A client that forgets to end watches leaves
+// none behind.
 import { type MissingWatch, watchMissing } from "../../files/watch-missing.ts";
 import type { PathUri } from "../path-uri.ts";
 import { filePath } from "./file-path.ts";
 
-/** Paths of one watch that the exec-server takes; more are not watched. */
+/** The exec-server's limit on the paths of one watch; a request with more is not watched. */
 const MAX_MISSING = 64;
 
-/** A watch that is kept and waits to be announced. */
-export interface KeptWatch {
-  /** From now on it may tell; what happened before is told at once. */
+/** A watch whose notification is held back until the reply to its request was sent. */
+export interface PendingWatch {
+  /** Starts notifications; a change that has already happened is reported at once. */
   begin(): void;
 }
 
-/** Watches for one thing at a time. */
+/** At most one watch at a time. */
 export class FileWatch {
   readonly #onChange: (watchId: number) => void;
   #latest = -1;
@@ -23,12 +24,15 @@ export class FileWatch {
     this.#onChange = onChange;
   }
 
-  /** Watches; the callback comes once at most for an id. Undefined when there is nothing to watch, or the id is late. */
+  /**
+   * Replaces the watch. The callback is called at most once per id. Returns undefined if there is nothing to watch or the id is
+   * outdated.
+   */
   async replace(
     watchId: number,
     missing: readonly PathUri[],
     present: PathUri | undefined,
-  ): Promise<KeptWatch | undefined> {
+  ): Promise<PendingWatch | undefined> {
     if (watchId <= this.#latest) return undefined;
     this.close();
     this.#latest = watchId;
@@ -36,11 +40,11 @@ export class FileWatch {
     if (!paths || missing.length > MAX_MISSING) return undefined;
     let hasBegun = false;
     let hasChanged = false;
-    const tell = () => {
+    const notify = () => {
       hasChanged = true;
       if (hasBegun && this.#watch === watch) this.#onChange(watchId);
     };
-    const watch = await watchMissing(paths, tell);
+    const watch = await watchMissing(paths, notify);
     if (this.#latest !== watchId) {
       watch?.close();
       return undefined;
@@ -48,7 +52,7 @@ export class FileWatch {
     this.#watch = watch;
     const begin = () => {
       hasBegun = true;
-      if (hasChanged) tell();
+      if (hasChanged) notify();
     };
     return watch && { begin };
   }
@@ -60,7 +64,7 @@ export class FileWatch {
   }
 }
 
-/** Undefined when one is another machine's. */
+/** Undefined when a path belongs to another machine. */
 function pathsHere(missing: readonly PathUri[], present: PathUri | undefined) {
   try {
     return { missing: missing.map(filePath), present: present && filePath(present) };

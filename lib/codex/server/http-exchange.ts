@@ -1,5 +1,5 @@
-// One request over HTTP/1.1 with what follows from its redirects. Over node:http and not fetch, which ends a stream that is
-// silent for five minutes, sends no body with GET, joins repeated headers and refuses some headers, methods and ports.
+// One HTTP/1.1 request, including its redirects. Uses node:http rather than fetch, which aborts a stream after five silent
+// minutes, sends no body with GET, joins repeated headers and refuses some headers, methods and ports.
 import type { IncomingMessage } from "node:http";
 import { request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
@@ -10,34 +10,34 @@ import { CODE, CodexError } from "../codex-error.ts";
 import type { HttpCall, RequestHeader } from "./http-params.ts";
 import { isHttp } from "./http-params.ts";
 
-/** A response whose body is still to be read. */
-export interface HttpAnswer {
+/** A response whose body has not been read yet. */
+export interface HttpResponse {
   readonly status: number;
-  /** In the order of arrival, repeated names repeated, names in lower case. */
+  /** In order of arrival; names in lower case, repeated names kept apart. */
   readonly headers: readonly { readonly name: string; readonly value: string }[];
-  /** Ends with an error when the response breaks off. */
+  /** Fails when the response is cut off. */
   readonly body: Readable;
 }
 
-/** As the exec-server: whoever redirects more often goes in a circle. */
+/** The exec-server's limit; a longer chain of redirects is treated as a loop. */
 const MAX_REDIRECTS = 10;
 
-/** Bytes of headers of a response; Node's 16 KiB is less than cookies and policies of real services need. */
+/** Bytes of response headers. Node's default of 16 KiB is too small for the cookies and policies of real services. */
 const MAX_HEADER_BYTES = 262_144;
 
-/** Bytes that a decompressor hands on at once: what a socket does. */
+/** Bytes per chunk of decompressed output: as much as a socket delivers at once. */
 const DECODED_CHUNK_BYTES = 65_536;
 
-/** Methods that have no body unless one is given. */
+/** Methods without a body unless one is given. */
 const BODILESS = new Set(["GET", "HEAD", "DELETE", "OPTIONS", "TRACE"]);
 
-/** Sends a request. Rejects with -32603; aborting `signal` ends it at any time, the body included. */
-export async function exchange(call: HttpCall, signal: AbortSignal): Promise<HttpAnswer> {
+/** Sends a request and follows its redirects. Rejects with -32603. Aborting `signal` ends it at any time, the body included. */
+export async function exchange(call: HttpCall, signal: AbortSignal): Promise<HttpResponse> {
   let hop = call;
   for (let redirects = 0; ; redirects += 1) {
     const response = await send(hop, signal);
     const target = call.followsRedirects ? redirectTarget(hop.url, response) : undefined;
-    if (!target) return toAnswer(hop.method, response);
+    if (!target) return toResponse(hop.method, response);
     response.destroy();
     if (redirects === MAX_REDIRECTS) throw failed("too many redirects");
     if (!isHttp(target)) throw failed(`redirect target uses unsupported URL scheme: ${target.protocol.slice(0, -1)}`);
@@ -45,13 +45,13 @@ export async function exchange(call: HttpCall, signal: AbortSignal): Promise<Htt
   }
 }
 
-function failed(what: string): CodexError {
-  return new CodexError(CODE.failed, `http/request failed: ${what}`);
+function failed(reason: string): CodexError {
+  return new CodexError(CODE.failed, `http/request failed: ${reason}`);
 }
 
 function send({ method, url, headers, body }: HttpCall, signal: AbortSignal): Promise<IncomingMessage> {
   return new Promise<IncomingMessage>((resolve, reject) => {
-    // A connection for each request, as in the exec-server: none can have been closed by the peer in the meantime.
+    // A new connection per request, as in the exec-server: a reused one might have been closed by the peer in the meantime.
     const options = {
       method,
       agent: false,
@@ -64,7 +64,7 @@ function send({ method, url, headers, body }: HttpCall, signal: AbortSignal): Pr
     request.on("close", () => signal.removeEventListener("abort", stop));
     request.on("response", resolve);
     request.on("error", reject);
-    // What comes after a change of protocol is no body.
+    // After a protocol upgrade, what follows is not a body.
     request.on("upgrade", (response, socket) => {
       socket.destroy();
       resolve(response);
@@ -76,27 +76,27 @@ function send({ method, url, headers, body }: HttpCall, signal: AbortSignal): Pr
   });
 }
 
-/** Why a request or its body came to nothing. */
+/** Why a request or its body failed. */
 export function reasonOf(error: unknown, signal: AbortSignal): string {
   const cause: unknown = signal.aborted ? signal.reason : error;
-  // With several addresses each has failed for its own reason, and the whole has no message.
+  // If several addresses were tried, each has its own error and the AggregateError has no message.
   const { errors, message } = Object(cause) as Partial<AggregateError>;
   return message || (errors?.[0] as Error | undefined)?.message || String(cause);
 }
 
-/** Names and values in turn, which is how Node sends repeated headers apart. */
+/** Alternating names and values: the form in which Node keeps repeated headers separate. */
 function toLines(method: string, url: URL, headers: readonly RequestHeader[], body: Buffer): string[] {
   const has = (name: string) => headers.some((header) => header.name === name);
   const lines = headers.flatMap(({ name, value }) => [name, value]);
   if (!has("accept")) lines.push("accept", "*/*");
   if (!has("accept-encoding")) lines.push("accept-encoding", "gzip");
   if (!has("host")) lines.push("host", url.host);
-  // Where a body is usual its absence is said, or Node would send an empty one in chunks.
+  // For methods that usually have a body, an empty one is declared; otherwise Node would send it as an empty chunked body.
   if (body.length > 0 || !BODILESS.has(method)) lines.push("content-length", String(body.length));
   return lines;
 }
 
-/** Where a response sends us; undefined when nowhere, or to what is no URL. */
+/** The target of a redirect; undefined when the response is not a redirect, or its target is not a URL. */
 function redirectTarget(from: URL, { statusCode = 0, headers: { location } }: IncomingMessage): URL | undefined {
   if (location === undefined || ![301, 302, 303, 307, 308].includes(statusCode)) return undefined;
   try {
@@ -109,7 +109,7 @@ function redirectTarget(from: URL, { statusCode = 0, headers: { location } }: In
   }
 }
 
-/** The request that a redirect asks for; RFC 9110, 15.4. Another origin gets none of what was written for this one. */
+/** The request that follows a redirect (RFC 9110, section 15.4). Private headers are not sent to another origin. */
 function redirected(call: HttpCall, status: number | undefined, url: URL): HttpCall {
   const isSameOrigin = url.origin === call.url.origin;
   const becomesGet =
@@ -125,8 +125,8 @@ function redirected(call: HttpCall, status: number | undefined, url: URL): HttpC
   return { ...call, url, headers, ...(becomesGet && { method: "GET", body: Buffer.alloc(0) }) };
 }
 
-/** A body that is gzip is decoded, as in the exec-server, and what described its coded form left out. */
-function toAnswer(method: string, response: IncomingMessage): HttpAnswer {
+/** A gzip body is decoded, as in the exec-server, and the headers that describe the encoded form are removed. */
+function toResponse(method: string, response: IncomingMessage): HttpResponse {
   const { statusCode: status = 0, rawHeaders } = response;
   const headers = rawHeaders.flatMap((name, at) =>
     at % 2 === 0 ? [{ name: name.toLowerCase(), value: toText(rawHeaders[at + 1]!) }] : [],
@@ -145,7 +145,7 @@ function decoded(response: IncomingMessage): Readable {
   return gunzip;
 }
 
-/** Node takes the bytes of a header for Latin-1; most are ASCII, and the rest UTF-8 if they can be. */
+/** Node decodes header bytes as Latin-1. Most are ASCII; the others are decoded as UTF-8 where they are valid UTF-8. */
 function toText(value: string): string {
   const bytes = Buffer.from(value, "latin1");
   const text = bytes.toString();

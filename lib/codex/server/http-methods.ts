@@ -1,32 +1,32 @@
-// The family `http`: requests that this host sends for a client. A body comes whole with the answer, or in deltas behind it.
+// `http/request`: requests that this host sends for a client. The body is part of the reply, or follows it in deltas.
 import { MAX_TIMER_MS } from "../../../protocol/index.ts";
 import { CODE, CodexError, invalidParams } from "../codex-error.ts";
-import type { HttpAnswer } from "./http-exchange.ts";
+import type { HttpResponse } from "./http-exchange.ts";
 import { exchange, reasonOf } from "./http-exchange.ts";
 import type { HttpCall, HttpRequestParams } from "./http-params.ts";
 import { httpRequestParams, toHttpCall } from "./http-params.ts";
 import type { MethodScope, Methods } from "./method.ts";
-import { Announcement, method, RawResult } from "./method.ts";
+import { method, RawResult, ReplyThen } from "./method.ts";
 
 /**
- * Bytes of a body that comes whole. As base64 they are 341 MiB, which is still less than the longest string of a client
- * in JavaScript (512 MiB); what is longer can be streamed.
+ * Largest body, in bytes, that is part of a reply. In base64 it takes 341 MiB, still below the longest string of a JavaScript
+ * client (512 MiB). Longer bodies can be streamed.
  */
 export const MAX_BUFFERED_BODY_BYTES = 268_435_456;
 
-/** The methods for one connection. */
+/** The `http` methods of one connection. */
 export function httpMethods(scope: MethodScope, maxBufferedBodyBytes = MAX_BUFFERED_BODY_BYTES): Methods {
   const requests = new HttpRequests(scope, maxBufferedBodyBytes);
   return { "http/request": method("http", httpRequestParams, (params) => requests.perform(params)) };
 }
 
-/** What is in flight on one connection. */
+/** The requests in flight on one connection. */
 class HttpRequests {
   readonly #scope: MethodScope;
   readonly #maxBodyBytes: number;
-  /** Those that end with the connection. One listener for all: each on its own would be a leak to Node. */
+  /** Requests to abort with the connection. One listener serves all: with one per request, Node would warn of a leak. */
   readonly #open = new Set<AbortController>();
-  /** The ids of streams; ids of whole answers need not differ. */
+  /** Ids of streamed requests; requests with a whole reply may share ids. */
   readonly #streams = new Set<string>();
 
   constructor(scope: MethodScope, maxBodyBytes: number) {
@@ -59,43 +59,43 @@ class HttpRequests {
       this.#streams.delete(requestId);
     };
     try {
-      const answer = await exchange(call, signal);
-      const result = { status: answer.status, headers: answer.headers, bodyBase64: "" };
-      return new Announcement(result, () => void this.#tellBody(requestId, answer, signal, end));
+      const response = await exchange(call, signal);
+      const result = { status: response.status, headers: response.headers, bodyBase64: "" };
+      return new ReplyThen(result, () => void this.#sendBody(requestId, response, signal, end));
     } catch (error) {
       end();
       throw error;
     }
   }
 
-  /** Never rejects: what goes wrong is told in the last delta. */
-  async #tellBody(requestId: string, { body }: HttpAnswer, signal: AbortSignal, end: () => void): Promise<void> {
+  /** Never rejects: a failure is reported in the last delta. */
+  async #sendBody(requestId: string, { body }: HttpResponse, signal: AbortSignal, end: () => void): Promise<void> {
     let seq = 0;
-    const tell = (deltaBase64: string, done: boolean, error: string | null) => {
+    const sendDelta = (deltaBase64: string, done: boolean, error: string | null) => {
       seq += 1;
       this.#scope.notify("http/request/bodyDelta", { requestId, seq, deltaBase64, done, error });
     };
     let failure: string | null = null;
     try {
       for await (const chunk of body as AsyncIterable<Buffer>) {
-        tell(chunk.toString("base64"), false, null);
+        sendDelta(chunk.toString("base64"), false, null);
         await this.#scope.drained();
       }
     } catch (error) {
       failure = `error decoding response body: ${reasonOf(error, signal)}`;
     }
-    // Before the last delta, after which the client may use the id again.
+    // Before the last delta, after which the client may reuse the id.
     end();
-    if (!this.#scope.signal.aborted) tell("", true, failure);
+    if (!this.#scope.signal.aborted) sendDelta("", true, failure);
   }
 
-  /** The timeout covers everything, the body too. */
+  /** The timeout covers everything, including the body. */
   #begin(timeoutMs: number | undefined): { readonly signal: AbortSignal; close(): void } {
     const controller = new AbortController();
     this.#open.add(controller);
     if (this.#scope.signal.aborted) controller.abort(new Error("the connection is over"));
     const timeOut = () => controller.abort(new Error(`timed out after ${timeoutMs} ms`));
-    // A timer takes a millisecond at least, in which a server nearby may have answered.
+    // The shortest timer is one millisecond, in which a nearby server may already have replied.
     if (timeoutMs === 0) timeOut();
     const timer = timeoutMs !== undefined && timeoutMs <= MAX_TIMER_MS ? setTimeout(timeOut, timeoutMs) : undefined;
     controller.signal.addEventListener("abort", () => clearTimeout(timer));
@@ -109,12 +109,12 @@ class HttpRequests {
   }
 }
 
-/** Encoded while it arrives, and in pieces: as one string it would be held several times at once. */
-async function toWholeResult(answer: HttpAnswer, signal: AbortSignal, maxBytes: number): Promise<RawResult> {
-  const { status, headers, body } = answer;
+/** Encodes the body piece by piece as it arrives: as a single string it would be in memory several times at once. */
+async function toWholeResult(response: HttpResponse, signal: AbortSignal, maxBytes: number): Promise<RawResult> {
+  const { status, headers, body } = response;
   const head = JSON.stringify({ status, headers, bodyBase64: "" });
   const parts: Uint8Array[] = [Buffer.from(head.slice(0, -2))];
-  // Only groups of three bytes can be encoded one after the other.
+  // Base64 can be concatenated only at multiples of three bytes.
   let rest: Buffer = Buffer.alloc(0);
   let size = 0;
   try {

@@ -1,4 +1,4 @@
-// What an http/request asks for, checked in the order and the words of the exec-server before anything is sent.
+// Params of `http/request`, checked in the order and with the messages of the exec-server before anything is sent.
 import { invalidParams } from "../codex-error.ts";
 import type { Decoded } from "../decode.ts";
 import { base64, boolean, listOf, oneOf, optional, string, struct, u64, withDefault } from "../decode.ts";
@@ -18,43 +18,43 @@ const fields = {
   streamResponse: withDefault(boolean, false),
 };
 
-/** Params as they decode. */
+/** How the params are decoded. */
 export const httpRequestParams = struct("HttpRequestParams", fields);
 
 /** Decoded params. */
 export type HttpRequestParams = Decoded<typeof fields>;
 
-/** A header as it goes out. */
+/** A header as it is sent. */
 export interface RequestHeader {
   /** In lower case. */
   readonly name: string;
-  /** One character for each byte. */
+  /** One character per byte (Latin-1). */
   readonly value: string;
-  /** Not for another origin than the one it was written for. */
+  /** Must not be sent to another origin after a redirect. */
   readonly isPrivate: boolean;
 }
 
-/** A request that can be sent. */
+/** A checked request. */
 export interface HttpCall {
-  /** In upper case, which Node sends whatever was asked for. */
+  /** In upper case; Node converts it anyway. */
   readonly method: string;
-  /** Without credentials: they are a header. */
+  /** Without credentials: they become a header. */
   readonly url: URL;
   readonly headers: readonly RequestHeader[];
   readonly body: Buffer;
   readonly followsRedirects: boolean;
 }
 
-/** Characters of a method or of a header's name; RFC 9110, 5.6.2. */
+/** Characters allowed in a method or header name (RFC 9110, section 5.6.2). */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-/** What frames the message is ours to say: the body is known, and two statements about it would contradict each other. */
+/** Headers that frame the message. We set them ourselves: the body is known, and a second statement could contradict it. */
 const FRAMING = new Set(["content-length", "transfer-encoding"]);
 
-/** Who sends or is sent to; `host` is in it because it names the origin it was written for. */
+/** Headers that identify the sender or the receiver; `host` names the origin that it was written for. */
 const PRIVATE = new Set(["authorization", "cookie", "cookie2", "proxy-authorization", "www-authenticate", "host"]);
 
-/** Checks what decoded. `env` is where headers with `valueEnvVar` find their value. Throws -32602. */
+/** Checks decoded params. Headers with `valueEnvVar` take their value from `env`. Throws -32602. */
 export function toHttpCall(params: HttpRequestParams, env: NodeJS.ProcessEnv): HttpCall {
   if (!TOKEN.test(params.method)) throw invalidParams("http/request method is invalid: invalid HTTP method");
   const method = params.method.toUpperCase();
@@ -82,7 +82,7 @@ function checkUrl(text: string): URL {
   throw invalidParams(`http/request only supports http and https URLs, got ${url.protocol.slice(0, -1)}`);
 }
 
-/** Whether it is a URL that can be requested. */
+/** Whether a URL can be requested. */
 export function isHttp({ protocol }: URL): boolean {
   return protocol === "http:" || protocol === "https:";
 }
@@ -100,12 +100,12 @@ function checkHeader({ name, value, valueEnvVar }: HeaderParam, env: NodeJS.Proc
   return {
     name: lowerCase,
     value: Buffer.from(whole).toString("latin1"),
-    // A variable of this host is taken for a secret.
+    // A variable of this host is treated as a secret.
     isPrivate: PRIVATE.has(lowerCase) || valueEnvVar !== undefined,
   };
 }
 
-/** The value of a variable of this process; it goes behind the literal value, as in `Bearer ` and a token. */
+/** The value of an environment variable; it is appended to the literal value, as in `Bearer ` plus a token. */
 function readVariable(header: string, variable: string, env: NodeJS.ProcessEnv): string {
   const value = Object.hasOwn(env, variable) ? env[variable] : undefined;
   if (value) return value;
@@ -113,7 +113,7 @@ function readVariable(header: string, variable: string, env: NodeJS.ProcessEnv):
   throw invalidParams(`http/request header ${header} requires ${what} ${variable}`);
 }
 
-/** Removes user and password from a URL and returns them as the value of a header. */
+/** Removes user and password from a URL and returns them as the value of an `authorization` header. */
 function takeCredentials(url: URL): string | undefined {
   const { username, password } = url;
   if (username === "" && password === "") return undefined;

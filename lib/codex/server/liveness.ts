@@ -1,67 +1,67 @@
-// Whether the other end of a connection is still there, and what it has received: both are told by its pongs.
+// The heartbeat of a connection. Pongs show that the peer is alive, and how much it has received.
 import type { Cancel, Clock } from "../../clock.ts";
-import { Receipts, type Sender } from "./receipts.ts";
+import { type AckedSource, PingAcks } from "./receipts.ts";
 
-/** A connection that gives no sign of life for this long, when somebody else wants its session, is dead. */
-const PROOF_MS = 3000;
+/** When another connection asks for the session, its current connection is dead if nothing arrives from it for this long. */
+const PROBE_MS = 3000;
 
-/** What happens when. */
-export interface LivenessOptions {
+/** Callbacks and timing of a heartbeat. */
+export interface HeartbeatOptions {
   readonly clock: Clock;
   readonly pingMs: number;
-  readonly ping: (sign: number) => void;
-  /** At every interval, while the connection lasts. */
+  readonly ping: (pingId: number) => void;
+  /** Called at every interval while the connection lasts. */
   readonly onBeat: () => void;
-  /** No sign of life came when one was asked for. */
+  /** Called when a probe stays unanswered. */
   readonly onDead: () => void;
 }
 
-/** Pings one connection. A client that answers none stays, as long as nobody else wants its session. */
-export class Liveness {
-  readonly #options: LivenessOptions;
-  readonly #receipts: Receipts;
+/** Pings one connection. A client that answers no pings stays connected as long as no other connection asks for its session. */
+export class Heartbeat {
+  readonly #options: HeartbeatOptions;
+  readonly #acks: PingAcks;
   #beat: Cancel;
-  #proof: Cancel | undefined;
+  #probeTimer: Cancel | undefined;
 
-  constructor(options: LivenessOptions) {
+  constructor(options: HeartbeatOptions) {
     this.#options = options;
-    this.#receipts = new Receipts(options.ping);
+    this.#acks = new PingAcks(options.ping);
     this.#beat = this.#arm();
   }
 
-  /** Something was pushed. */
-  sent(sender: Sender, bytes: number): void {
-    this.#receipts.sent(sender, bytes);
+  /** A frame of `source` was pushed. */
+  onPushed(source: AckedSource, bytes: number): void {
+    this.#acks.onPushed(source, bytes);
   }
 
-  /** The peer said something. */
-  heard(): void {
-    this.#proof?.();
-    this.#proof = undefined;
+  /** A frame or a pong arrived. */
+  onFrame(): void {
+    this.#probeTimer?.();
+    this.#probeTimer = undefined;
   }
 
-  /** The peer answered a ping. */
-  ponged(sign: number): void {
-    this.heard();
-    this.#receipts.answered(sign);
+  /** A pong arrived. */
+  onPong(pingId: number): void {
+    this.onFrame();
+    this.#acks.onPong(pingId);
   }
 
-  /** Somebody else wants the session. */
-  demandProof(): void {
-    if (this.#proof) return;
-    this.#proof = this.#options.clock.after(PROOF_MS, this.#options.onDead);
-    this.#receipts.ask();
+  /** Another connection asks for the session: the peer must send something within the probe time. */
+  probe(): void {
+    if (this.#probeTimer) return;
+    this.#probeTimer = this.#options.clock.after(PROBE_MS, this.#options.onDead);
+    this.#acks.ping();
   }
 
   end(): void {
     this.#beat();
-    this.heard();
+    this.onFrame();
   }
 
   #arm(): Cancel {
     const { clock, pingMs, onBeat } = this.#options;
     const beat = () => {
-      this.#receipts.ask();
+      this.#acks.ping();
       onBeat();
       this.#beat = this.#arm();
     };

@@ -1,21 +1,21 @@
-// A method of the dialect: how its params decode and what it does. A family of methods is made for each connection, which
-// is where its handles, watches and streams live.
+// A method of the dialect: how its params decode and what it does. Methods are created per connection, which owns their
+// handles, watches and streams.
 import type { Field } from "../decode.ts";
 
-/** Which words refuse a call that comes before the handshake is over. */
-export type Family = "exec" | "filesystem" | "http" | "environment info" | "environment status";
+/** Group of methods; named in the refusal of a call that comes before the handshake is over. */
+export type MethodGroup = "exec" | "filesystem" | "http" | "environment info" | "environment status";
 
-/** What a family may use of its connection. */
+/** What methods may use of their connection. */
 export interface MethodScope {
-  /** Tells the client something it did not ask for. */
+  /** Sends a notification. */
   readonly notify: (method: string, params: unknown) => void;
-  /** Resolves when the connection has room: who tells much waits for it. */
+  /** Resolves when the connection has room: a method that sends a lot waits for it. */
   readonly drained: () => Promise<void>;
-  /** Aborted when the connection is over. */
+  /** Aborted when the connection ends. */
   readonly signal: AbortSignal;
 }
 
-/** A result too large to be made of strings: the source of its JSON, in parts. */
+/** A result too large for strings: its JSON source, in parts. */
 export class RawResult {
   readonly parts: readonly Uint8Array[];
 
@@ -24,8 +24,8 @@ export class RawResult {
   }
 }
 
-/** A result, and what begins once its reply is on its way: no event may come before the reply that announces it. */
-export class Announcement {
+/** A result, and what to start once its reply was sent: no event may precede the reply that announces it. */
+export class ReplyThen {
   readonly result: unknown;
   readonly begin: () => void;
 
@@ -37,10 +37,10 @@ export class Announcement {
 
 /** One method. */
 export interface Method {
-  readonly family: Family;
-  /** Decodes params, or throws; what is returned performs the call. */
+  readonly group: MethodGroup;
+  /** Decodes params, or throws; the returned function performs the call. */
   prepare(params: unknown): () => Promise<unknown>;
-  /** Decodes and performs; rejects with what `toCodexError` can say. Nothing as a result is `{}`. */
+  /** Decodes and performs. Rejects with an error that `toCodexError` converts. An undefined result becomes `{}`. */
   call(params: unknown): Promise<unknown>;
 }
 
@@ -48,10 +48,14 @@ export interface Method {
 export type Methods = Readonly<Record<string, Method>>;
 
 /** Makes a method. */
-export function method<P>(family: Family, params: Field<P>, handle: (params: P) => unknown | Promise<unknown>): Method {
+export function method<P>(
+  group: MethodGroup,
+  params: Field<P>,
+  handle: (params: P) => unknown | Promise<unknown>,
+): Method {
   const prepare = (value: unknown) => {
     const decoded = params.decode(value);
     return async () => handle(decoded);
   };
-  return { family, prepare, call: async (value) => prepare(value)() };
+  return { group, prepare, call: async (value) => prepare(value)() };
 }

@@ -6,7 +6,7 @@ import { httpMethods } from "./http-methods.ts";
 import type { Methods } from "./method.ts";
 import { type ProcessScope, processMethods } from "./process-methods.ts";
 
-/** Makes them, with what belongs to the connection. */
+/** Creates all methods of one connection. */
 export function methodsOf(scope: ProcessScope, info: EnvironmentInfo): Methods {
   return { ...processMethods(scope), ...fileMethods(scope), ...httpMethods(scope), ...environmentMethods(info) };
 }

@@ -1,4 +1,5 @@
-// The answer to `process/read`, from the log. What was lost is left out, as the exec-server does: its clients see it by the seqs.
+// The reply to `process/read`, made from the log. Lost output is left out, as in the exec-server: clients detect the loss by
+// the seqs.
 import type { Seq } from "../../../protocol/index.ts";
 import { Cursor } from "../../log/cursor.ts";
 import type { LogView } from "../../log/log-view.ts";
@@ -6,37 +7,37 @@ import { chunkOfRead, exitCodeOf } from "./event-text.ts";
 import { RawResult } from "./method.ts";
 
 /** The reply, and how far it goes. */
-export interface ReadReply {
+export interface EncodedRead {
   readonly result: RawResult;
-  /** The last seq that the client knows of with it. */
+  /** The last seq that the client knows after this reply. */
   readonly readSeq: Seq;
 }
 
-/** What is retained after `afterSeq`: at least one chunk, and no more than `maxBytes` or `mostBytes`. */
-export function readReply(log: LogView, afterSeq: Seq, maxBytes: number | undefined, mostBytes: number): ReadReply {
+/** Encodes the retained output after `afterSeq`: at least one chunk, and at most the smaller of `maxBytes` and `mostBytes`. */
+export function readReply(log: LogView, afterSeq: Seq, maxBytes: number | undefined, mostBytes: number): EncodedRead {
   const budget = Math.min(maxBytes ?? mostBytes, mostBytes);
   const cursor = new Cursor(log, afterSeq);
   const parts: Buffer[] = [];
   let bytes = 0;
-  let lastSeq: Seq | undefined;
-  let isCut = maxBytes !== undefined;
-  let isLoading = false;
-  for (let delivery = cursor.next(); delivery !== undefined; delivery = cursor.next()) {
-    // It is elsewhere and on its way: not to be passed over.
-    isLoading = delivery === "loading";
-    if (delivery === "loading") break;
-    if (delivery.type !== "output" && delivery.type !== "resized") continue;
-    const size = delivery.type === "output" ? delivery.chunk.length : 0;
-    if (lastSeq !== undefined && (bytes >= budget || bytes + size > budget)) {
-      isCut = true;
-      break;
-    }
-    if (lastSeq !== undefined) parts.push(COMMA);
-    parts.push(chunkOfRead(delivery));
-    bytes += size;
-    lastSeq = delivery.seq;
-  }
-  const readSeq = isLoading ? (lastSeq ?? afterSeq) : isCut && lastSeq !== undefined ? lastSeq : log.headSeq;
+  let lastSeq = undefined as Seq | undefined;
+  let isFull = false;
+  const stopped = cursor.drain({
+    hasRoom: () => !isFull,
+    take: (delivery) => {
+      if (delivery.type !== "output" && delivery.type !== "resized") return;
+      const size = delivery.type === "output" ? delivery.chunk.length : 0;
+      isFull = lastSeq !== undefined && (bytes >= budget || bytes + size > budget);
+      if (isFull) return;
+      if (lastSeq !== undefined) parts.push(COMMA);
+      parts.push(chunkOfRead(delivery));
+      bytes += size;
+      lastSeq = delivery.seq;
+    },
+  });
+  // What is elsewhere is on its way, and not to be passed over.
+  const isCut = maxBytes !== undefined || stopped === "full";
+  const readSeq =
+    stopped === "loading" ? (lastSeq ?? afterSeq) : isCut && lastSeq !== undefined ? lastSeq : log.headSeq;
   const { exited, closed, failure } = log;
   const rest = {
     nextSeq: readSeq + 1,

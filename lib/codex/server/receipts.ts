@@ -1,61 +1,61 @@
-// What a client has received. The dialect has no acknowledgement, but a pong answers a ping that came after everything
-// sent before it: its position then needs to be kept no longer for a client that may have to come back.
+// What a client has received. The dialect has no acknowledgement, but the pong that answers a ping shows that everything sent
+// before the ping has arrived. Events up to that position need not be kept for a client that may have to reconnect.
 import type { Seq } from "../../../protocol/index.ts";
 
-/** A ping a quarter of a MiB: often enough to keep little, seldom enough to cost nothing. */
+/** Bytes pushed between pings: often enough to keep little, rarely enough to cost nothing. */
 const PING_EVERY_BYTES = 256 * 1024;
-/** Pings without an answer; beyond it the client is one that never answers, and is believed to read. */
-const MAX_UNANSWERED = 64;
+/** Limit on unanswered pings. A client that exceeds it answers no pings at all, and is assumed to read what it is sent. */
+const MAX_PENDING = 64;
 
-/** Somebody who wants to know up to which seq its events were received. */
-export interface Sender {
+/** A source of events. `received` reports up to which seq the client has received them. */
+export interface AckedSource {
   readonly sentSeq: Seq;
   received(seq: Seq): void;
 }
 
-interface Mark {
-  readonly sign: number;
-  readonly positions: readonly (readonly [Sender, Seq])[];
+interface PendingPing {
+  readonly pingId: number;
+  readonly positions: readonly (readonly [AckedSource, Seq])[];
 }
 
-/** Turns pongs into positions. */
-export class Receipts {
-  readonly #ping: (sign: number) => void;
-  readonly #senders = new Set<Sender>();
-  readonly #marks: Mark[] = [];
+/** Turns pongs into acknowledged positions. */
+export class PingAcks {
+  readonly #sendPing: (pingId: number) => void;
+  readonly #sources = new Set<AckedSource>();
+  readonly #pending: PendingPing[] = [];
   #bytes = 0;
-  #lastSign = 0;
+  #lastPingId = 0;
 
-  constructor(ping: (sign: number) => void) {
-    this.#ping = ping;
+  constructor(sendPing: (pingId: number) => void) {
+    this.#sendPing = sendPing;
   }
 
-  /** A sender has sent something. */
-  sent(sender: Sender, bytes: number): void {
-    this.#senders.add(sender);
+  /** A frame of `source` was pushed. */
+  onPushed(source: AckedSource, bytes: number): void {
+    this.#sources.add(source);
     this.#bytes += bytes;
-    if (this.#bytes >= PING_EVERY_BYTES) this.ask();
+    if (this.#bytes >= PING_EVERY_BYTES) this.ping();
   }
 
-  /** Asks now. */
-  ask(): void {
-    this.#lastSign += 1;
-    this.#marks.push({
-      sign: this.#lastSign,
-      positions: [...this.#senders].map((sender) => [sender, sender.sentSeq] as const),
+  /** Sends a ping now. */
+  ping(): void {
+    this.#lastPingId += 1;
+    this.#pending.push({
+      pingId: this.#lastPingId,
+      positions: [...this.#sources].map((source) => [source, source.sentSeq] as const),
     });
-    this.#senders.clear();
+    this.#sources.clear();
     this.#bytes = 0;
-    this.#ping(this.#lastSign);
-    if (this.#marks.length > MAX_UNANSWERED) this.#settle(this.#marks.shift() as Mark);
+    this.#sendPing(this.#lastPingId);
+    if (this.#pending.length > MAX_PENDING) this.#settle(this.#pending.shift() as PendingPing);
   }
 
-  /** The answer to a ping, and to all before it. */
-  answered(sign: number): void {
-    while (this.#marks[0] && this.#marks[0].sign <= sign) this.#settle(this.#marks.shift() as Mark);
+  /** A pong answers its ping and all earlier ones. */
+  onPong(pingId: number): void {
+    while (this.#pending[0] && this.#pending[0].pingId <= pingId) this.#settle(this.#pending.shift() as PendingPing);
   }
 
-  #settle({ positions }: Mark): void {
-    for (const [sender, seq] of positions) sender.received(seq);
+  #settle({ positions }: PendingPing): void {
+    for (const [source, seq] of positions) source.received(seq);
   }
 }

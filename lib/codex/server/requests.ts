@@ -1,22 +1,22 @@
-// The requests of one connection and their replies. Each begins in the order of its arrival; only file operations wait for
-// those before them, as clients of the exec-server may rely on.
+// The requests of one connection and their replies. Requests begin in order of arrival; only file operations also wait for
+// earlier ones, which clients of the exec-server rely on.
 import { Mutex } from "../../mutex.ts";
 import { CODE, CodexError, toCodexError } from "../codex-error.ts";
 import { encodeError, encodeResult, type Id } from "../envelope.ts";
-import { Announcement, type Family, type Methods, RawResult } from "./method.ts";
+import { type MethodGroup, type Methods, RawResult, ReplyThen } from "./method.ts";
 
-/** What replies need of their connection. */
+/** What requests need of their connection. */
 export interface RequestScope {
-  /** Throws when the handshake is not over yet. */
-  checkReady(family: Family): void;
+  /** Throws while the handshake is not over. */
+  checkReady(group: MethodGroup): void;
   send(frame: Uint8Array): void;
   readonly drained: () => Promise<void>;
   readonly signal: AbortSignal;
-  /** What should begin after a reply failed: the client waits for what will not come. */
+  /** Called when the action that should follow a reply has failed: the client would wait for its events forever. */
   broken(): void;
 }
 
-/** Performs requests and answers them. */
+/** Performs requests and sends the replies. */
 export class Requests {
   readonly #methods: Methods;
   readonly #scope: RequestScope;
@@ -30,7 +30,7 @@ export class Requests {
     this.#max = max;
   }
 
-  /** Resolves when the file operations that were asked for so far are over. */
+  /** Resolves when all file operations requested so far are over. */
   get filesSettled(): Promise<unknown> {
     return this.#files.settled;
   }
@@ -40,30 +40,30 @@ export class Requests {
     this.answer(id, async () => {
       if (!method) throw new CodexError(CODE.unknownMethod, `exec-server stub does not implement \`${name}\` yet`);
       const call = method.prepare(params);
-      this.#scope.checkReady(method.family);
+      this.#scope.checkReady(method.group);
       if (this.#running > this.#max) {
         throw new CodexError(CODE.refused, `more than ${this.#max} requests of this connection are running`);
       }
-      return method.family === "filesystem" ? this.#inOrder(call) : call();
+      return method.group === "filesystem" ? this.#inOrder(call) : call();
     });
   }
 
-  /** Performs, and answers with the result or the refusal. */
+  /** Performs a request and replies with the result or the error. */
   answer(id: Id, perform: () => Promise<unknown>): void {
     this.#running += 1;
     void perform()
       .then((result) => {
-        const announced = result instanceof Announcement ? result : undefined;
-        // Encoded before anything is sent: what no message can hold is refused.
-        const frame = resultFrame(id, announced ? announced.result : result);
+        const followUp = result instanceof ReplyThen ? result : undefined;
+        // Encoded before anything is sent, so that a result too large for one message becomes an error.
+        const frame = resultFrame(id, followUp ? followUp.result : result);
         this.#scope.send(frame);
-        return announced;
+        return followUp;
       })
       .catch((error) => {
         this.#scope.send(encodeError(id, toCodexError(error)));
         return undefined;
       })
-      .then((announced) => announced?.begin())
+      .then((followUp) => followUp?.begin())
       .catch(() => this.#scope.broken())
       .finally(() => {
         this.#running -= 1;
@@ -72,7 +72,7 @@ export class Requests {
 
   #inOrder(call: () => Promise<unknown>): Promise<unknown> {
     return this.#files.run(async () => {
-      // A large reply must have left before the next one is made.
+      // A large reply must be sent before the next one is made.
       await this.#scope.drained();
       this.#scope.signal.throwIfAborted();
       return call();

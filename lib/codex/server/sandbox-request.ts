@@ -1,10 +1,10 @@
-// The sandbox that a client may ask for with a process or a file. This server has none, so it decodes what is asked and
-// lets through only what asks for no restriction: to ignore the rest would run unconfined what was meant to be confined.
+// The sandbox that a client may request for a process or a file. This server has no sandbox: it decodes the request and accepts
+// it only if it asks for no restriction. Ignoring it would run a process unconfined that was meant to be confined.
 import { invalidParams } from "../codex-error.ts";
 import { anything, boolean, isMap, listOf, oneOf, optional, refuseType, struct, withDefault } from "../decode.ts";
 import { pathUri } from "../path-uri.ts";
 
-/** What stands around the permissions. */
+/** The envelope of the permissions. */
 const CONTEXT = struct("WireFileSystemSandboxContext", {
   permissions: { decode: (value: unknown) => value },
   windowsSandboxLevel: oneOf("disabled", "restricted-token", "elevated", "mxc"),
@@ -23,7 +23,7 @@ const MANAGED = struct("ExecPermissionProfile", {
 });
 const RESTRICTED = struct("ExecManagedFileSystemPermissions", { entries: listOf(anything) });
 
-/** Throws -32602 when the object makes no sense, or asks for a restriction. Absent and null ask for nothing. */
+/** Throws -32602 when the request is malformed or asks for a restriction. Absent and null ask for none. */
 export function refuseSandbox(sandbox: unknown): void {
   if (sandbox === undefined || sandbox === null) return;
   const { permissions } = CONTEXT.decode(sandbox);
@@ -40,7 +40,7 @@ export function refuseSandbox(sandbox: unknown): void {
   throw unavailable(type, `file_system ${files.type}, network ${network}`);
 }
 
-/** An object that says by its `type` what it is. */
+/** Decodes an object that is tagged by its `type`. */
 function decodeTagged<W extends string>(name: string, types: readonly W[], value: unknown): { type: W; value: object } {
   if (!isMap(value)) return refuseType(value, `internally tagged enum ${name}`);
   if (!Object.hasOwn(value, "type")) throw invalidParams("missing field `type`");
@@ -50,7 +50,7 @@ function decodeTagged<W extends string>(name: string, types: readonly W[], value
 
 function unavailable(type: string, asked: string): Error {
   return invalidParams(
-    "this exec-server has no sandbox yet and runs nothing unsandboxed when one was asked for " +
+    "this exec-server has no sandbox and refuses a request that needs one " +
       `(sandbox.permissions.type is \`${type}\`: ${asked})`,
   );
 }

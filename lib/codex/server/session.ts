@@ -1,32 +1,32 @@
-// A session of this dialect: the processes that its client started, under the client's own names for them.
+// A session of this dialect: the processes that its client started, by the client's own ids.
 import type { Channel } from "../../server/channel.ts";
 import { Session, type SessionConnection } from "../../server/session.ts";
 import type { Feed, FeedTarget } from "./feed.ts";
 
-/** A process under its client's name. */
-export interface CodexProcess {
-  /** Settles with the outcome of the start: undefined when there is no process. Calls on the process wait for it. */
+/** A process under its client's id. */
+export interface ProcessEntry {
+  /** Settles with the outcome of the start; undefined when it failed. Calls on the process wait for it. */
   readonly started: Promise<StartedProcess | undefined>;
 }
 
-/** A process that was started. */
+/** A started process. */
 export interface StartedProcess {
   readonly id: string;
   readonly channel: Channel;
   readonly feed: Feed;
 }
 
-/** A connection as its session sees it. */
+/** A connection, as its session sees it. */
 export interface Attachment extends SessionConnection, FeedTarget {
-  /** Somebody else wants the session: the connection ends, unless its peer shows that it is there. */
-  demandProof(): void;
+  /** Another connection asks for this session: closes the connection unless its peer proves to be alive. */
+  probe(): void;
 }
 
-/** A client over any number of connections, found again by the id of its session. Its processes end at once with it. */
+/** A client across any number of connections, found by its session id. Its processes end as soon as the session does. */
 export class CodexSession extends Session {
-  /** By the client's id, until they are removed. */
-  readonly processes = new Map<string, CodexProcess>();
-  /** Those that run or can still be read. */
+  /** By the client's id, until the process is removed. */
+  readonly processes = new Map<string, ProcessEntry>();
+  /** Processes that run or can still be read. */
   readonly started = new Map<Channel, StartedProcess>();
   #attachment: Attachment | undefined;
 
@@ -38,7 +38,7 @@ export class CodexSession extends Session {
     return super.ownsNothing && this.processes.size === 0;
   }
 
-  /** The connection of the moment. */
+  /** The current connection. */
   get attachment(): Attachment | undefined {
     return this.#attachment;
   }
@@ -55,7 +55,7 @@ export class CodexSession extends Session {
     return true;
   }
 
-  /** Forgets a process that was removed. */
+  /** Drops a removed process. */
   override release(channel: Channel): void {
     super.release(channel);
     const process = this.started.get(channel);

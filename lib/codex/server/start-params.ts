@@ -1,4 +1,4 @@
-// `process/start`: what a client asks for, and what that is as a spec of ours. What cannot be honoured is refused.
+// `process/start`: the client's params, and their translation to a process spec. What cannot be honoured is refused.
 import { type Limits, PATH_MAX_BYTES, type ProcessSpec, present } from "../../../protocol/index.ts";
 import { CODE, CodexError, invalidParams } from "../codex-error.ts";
 import {
@@ -53,16 +53,16 @@ const fields = {
 /** The params of `process/start`. */
 export const startParams: Field<Decoded<typeof fields>> = struct("ExecParams", fields);
 
-/** The spec of a start, on a host with this login shell. Throws for what is wrong, and for what this server cannot do. */
+/** The process spec, on a host with this login shell. Throws for invalid params and for what this server does not support. */
 export function specOf(
   params: Decoded<typeof fields>,
   shell: string,
   { processIdChars }: Pick<Limits, "processIdChars">,
 ): ProcessSpec {
   const { argv, cwd, env, tty, pipeStdin, arg0, metadata } = params;
-  // It comes back with everything that is told of the process.
+  // Every message about the process repeats it.
   if (params.processId.length > processIdChars) {
-    throw invalidParams(`processId has ${params.processId.length} characters; at most ${processIdChars} are taken`);
+    throw invalidParams(`processId has ${params.processId.length} characters; at most ${processIdChars} are allowed`);
   }
   if (argv.length === 0) throw invalidParams("argv must not be empty");
   refuseRestrictions(params);
@@ -70,14 +70,14 @@ export function specOf(
   return present({
     argv,
     cwd: cwdOf(cwd),
-    // The exec-server adds this to a terminal's environment, and nothing else.
+    // The exec-server adds this variable, and no other, to the environment of a terminal.
     env: tty && !params.envPolicy ? { SHELL: shell, ...env } : env,
     tty,
     pipeStdin,
     arg0,
     envPolicy: params.envPolicy,
     metadata: metadata && present(metadata),
-    // For lists: there the process has a name that is unique on this host.
+    // Shown in lists, where the process has another id, which is unique on this host.
     labels: { codex: [...params.processId.replaceAll("\0", "")].slice(0, 64).join("") },
   });
 }
@@ -93,7 +93,7 @@ function cwdOf(cwd: PathUri): string {
   throw new CodexError(CODE.failed, "File name too long (os error 36)", { kind: "spawnFailed" });
 }
 
-/** What restricts a process must be enforced or refused, never ignored. */
+/** Restrictions must be enforced or refused, never ignored. */
 function refuseRestrictions(params: Decoded<typeof fields>): void {
   refuseSandbox(params.sandbox);
   const { enforceManagedNetwork, managedNetwork, networkProxy, shellSnapshot } = params;

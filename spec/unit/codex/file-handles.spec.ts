@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { afterEach, describe, expect, it } from "@jest/globals";
-import type { Announcement } from "../../../lib/codex/server/method.ts";
+import type { ReplyThen } from "../../../lib/codex/server/method.ts";
 import { connectFiles } from "../../support/file-methods.ts";
 import { makeScratch } from "../../support/scratch.ts";
 import { settled } from "../../support/system-wait.ts";
@@ -98,7 +98,7 @@ describe("fs/watchMissing", () => {
 
   it("tells nothing before its reply, and then what happened meanwhile", async () => {
     const announced = async ({ perform }: typeof connection, name: string) =>
-      (await perform("fs/watchMissing", { watchId: 1, missing: [uriOf(name)], present: null })) as Announcement;
+      (await perform("fs/watchMissing", { watchId: 1, missing: [uriOf(name)], present: null })) as ReplyThen;
     const early = await announced(connection, "early");
     const other = connectFiles();
     const barrier = await announced(other, "barrier");

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { gzipSync } from "node:zlib";
 import { beforeEach, describe, expect, it, jest } from "@jest/globals";
-import type { Announcement } from "../../../lib/codex/server/method.ts";
+import type { ReplyThen } from "../../../lib/codex/server/method.ts";
 import { FakeConnection, HttpServers, rawServer, textOf } from "../../support/http-peers.ts";
 
 const servers = HttpServers.use();
@@ -15,7 +15,7 @@ beforeEach(() => {
 
 describe("a stream", () => {
   it("comes in deltas behind the answer, the last of which is empty", async () => {
-    const announced = (await connection.callOnly(servers.get("/x", { streamResponse: true }))) as Announcement;
+    const announced = (await connection.callOnly(servers.get("/x", { streamResponse: true }))) as ReplyThen;
     expect(announced.result).toMatchObject({ status: 200, bodyBase64: "" });
     await servers.settle();
     expect(connection.deltas).toEqual([]);
@@ -128,7 +128,7 @@ describe("the end of the connection", () => {
     for (const path of ["/plain", "/coded"]) {
       const closed = servers.seen("close", path);
       const each = new FakeConnection();
-      const announced = (await each.callOnly(servers.get(path, { streamResponse: true }))) as Announcement;
+      const announced = (await each.callOnly(servers.get(path, { streamResponse: true }))) as ReplyThen;
       each.over.abort();
       await closed;
       announced.begin();

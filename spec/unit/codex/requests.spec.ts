@@ -1,7 +1,7 @@
 // Requests of one connection: every one is answered, once, whatever goes wrong.
 import { describe, expect, it } from "@jest/globals";
 import { string } from "../../../lib/codex/decode.ts";
-import { Announcement, method, RawResult } from "../../../lib/codex/server/method.ts";
+import { method, RawResult, ReplyThen } from "../../../lib/codex/server/method.ts";
 import { Requests } from "../../../lib/codex/server/requests.ts";
 import { nextTurn } from "../../support/next-turn.ts";
 
@@ -20,8 +20,8 @@ class Scope {
       {
         echo: method("exec", string, (text) => ({ text })),
         raw: method("exec", string, () => unspeakable),
-        begin: method("exec", string, (text) => new Announcement({}, () => this.sent.push(`began ${text}`))),
-        bad: method("exec", string, () => new Announcement({}, () => failing())),
+        begin: method("exec", string, (text) => new ReplyThen({}, () => this.sent.push(`began ${text}`))),
+        bad: method("exec", string, () => new ReplyThen({}, () => failing())),
         never: method("exec", string, () => new Promise(() => undefined)),
         file: method("filesystem", string, (text) => this.sent.push(`did ${text}`) && {}),
       },

@@ -36,7 +36,7 @@ describe("a sandbox that is asked for", () => {
       asking({ type: "managed", file_system: { type: "restricted", entries: [] }, network: "enabled" }),
     ],
   ])("is refused: %s", (_, sandbox) => {
-    expect(answer(sandbox)).toMatch(/^-32602 this exec-server has no sandbox yet and runs nothing unsandboxed/);
+    expect(answer(sandbox)).toMatch(/^-32602 this exec-server has no sandbox and refuses a request that needs one/);
   });
 
   it.each([

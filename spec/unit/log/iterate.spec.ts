@@ -106,8 +106,8 @@ describe("iterating over a log", () => {
     const log = new ReplayLog({ retainedEvents: 2 });
     const iterator = new DeliveryIterator(log, 0, "lossless");
     for (const text of ["a", "b", "c", "d"]) print(log, text);
-    log.beginLease();
-    log.endLease();
+    log.holds.beginLease();
+    log.holds.endLease();
     print(log, "e");
     log.appendClosed();
     expect(await all(iterator)).toEqual([gap(1, 4, 4), output(5, "stdout", "e"), closed(6, { stdout: 5 })]);
@@ -118,10 +118,10 @@ describe("iterating over a log", () => {
     const reading = new DeliveryIterator(log, 0, "lossless");
     const busy = new DeliveryIterator(log, 0, "lossless");
     for (const text of ["a", "b", "c", "d"]) print(log, text);
-    log.beginLease();
+    log.holds.beginLease();
     await reading.next();
     busy.renew();
-    log.endLease();
+    log.holds.endLease();
     print(log, "e");
     expect(log.firstSeq).toBe(1);
   });

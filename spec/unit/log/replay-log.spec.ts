@@ -125,12 +125,12 @@ describe("a held replay log", () => {
     log.hold(() => 0);
     const alive = log.hold(() => 3);
     for (let chunk = 0; chunk < 5; chunk += 1) print(log, "0123456789");
-    log.beginLease();
+    log.holds.beginLease();
     alive.renew();
-    log.endLease();
+    log.holds.endLease();
     print(log, "0123456789");
     expect(log.firstSeq).toBe(4);
-    log.endLease();
+    log.holds.endLease();
     print(log, "0123456789");
     expect(log.firstSeq).toBe(6);
   });

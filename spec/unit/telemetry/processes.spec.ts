@@ -1,10 +1,12 @@
 // What an OpenTelemetry SDK is told of processes. The results are those of the seeds' tests in local_process.rs.
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { Subject } from "rxjs";
+import { openExecSessions } from "../../../lib/exec/sessions.ts";
 import { followProcesses } from "../../../lib/telemetry/process-metrics.ts";
 import type { ProcessInfo } from "../../../protocol/index.ts";
 import { FakeHost, type FakeProcess } from "../../support/fake-supervisor.ts";
 import { Metrics, type Numbers } from "../../support/metrics.ts";
+import { nextTurn } from "../../support/next-turn.ts";
 
 let metrics: Metrics;
 let host: FakeHost;
@@ -191,6 +193,22 @@ describe("a loss", () => {
     expect(await process.read()).toMatchObject({ gap: { firstSeq: 1, lastSeq: 8 } });
     expect(await gaps()).toBe(3);
     child.exit(0);
+  });
+
+  it("counts for an agent whose answer leaves it out", async () => {
+    host = new FakeHost({ meter: metrics.meter, limits: { retainedEvents: 2, mergeBelowBytes: 0 } });
+    const sessions = openExecSessions(host.supervisor, { clock: host.clock });
+    const starting = sessions.start({ argv: ["/fake/program"], tty: true });
+    await nextTurn();
+    host.clock.advance(30_000);
+    const { sessionId } = await starting;
+    const child = host.spawner.children.at(-1);
+    for (let index = 0; index < 10; index += 1) child?.output(`line ${index}\n`, "pty");
+    const polling = sessions.poll(sessionId as number);
+    child?.exit(0);
+    child?.end();
+    expect(await polling).toMatchObject({ omittedBytes: 70, outputDrained: true });
+    expect(await gaps()).toBe(1);
   });
 
   it("does not count twice for a read that only looks whether there is something to tell", async () => {

@@ -1,11 +1,10 @@
-// A replica and all that it depends on, without a network: a source that serves a real log through a line that can be cut,
+// A follower and all that it depends on, without a network: a source that serves a real log through a line that can be cut,
 // and readers that check what they are given against what was printed.
 import { expect } from "@jest/globals";
 import { Cursor } from "../../../lib/log/cursor.ts";
+import { type EventSource, Follower, type FollowerOptions } from "../../../lib/log/follower.ts";
 import type { Hold } from "../../../lib/log/log-view.ts";
 import type { ReplayLog } from "../../../lib/log/replay-log.ts";
-import { Replica } from "../../../lib/log/replica.ts";
-import type { ReplicaOptions, ReplicaSource } from "../../../lib/log/replica-source.ts";
 import { HeldPosition } from "../../../lib/server/held-position.ts";
 import type { Delivery, DeliveryMode, GapNotice, ProcessEvent, Seq } from "../../../protocol/index.ts";
 
@@ -34,12 +33,12 @@ class ServedSubscription {
   }
 }
 
-/** A frame on its way to the replica; `began` is the answer to a subscription, and says which. */
+/** A frame on its way to the follower; `began` is the answer to a subscription, and says which. */
 type Frame = { readonly type: "began"; readonly round: number } | ProcessEvent | GapNotice;
 
-/** The line between a replica and its log: what is on it is lost when it is cut. */
+/** The line between a follower and its source: what is on it is lost when it is cut. */
 export class Line {
-  readonly replica: Replica;
+  readonly follower: Follower;
   readonly #log: ReplayLog;
   readonly #windowBytes: number;
   #requests: (() => void)[] = [];
@@ -50,10 +49,10 @@ export class Line {
   #round = 0;
   up = true;
 
-  constructor(log: ReplayLog, options: ReplicaOptions & { readonly windowBytes: number }) {
+  constructor(log: ReplayLog, options: FollowerOptions & { readonly windowBytes: number }) {
     this.#log = log;
     this.#windowBytes = options.windowBytes;
-    const source: ReplicaSource = {
+    const source: EventSource = {
       subscribe: (afterSeq, delivery, acked) => {
         this.#round += 1;
         const round = this.#round;
@@ -68,7 +67,7 @@ export class Line {
       },
       ack: (seq) => this.#request(() => this.#subscription?.ack(seq)),
     };
-    this.replica = new Replica(source, options);
+    this.follower = new Follower(source, options);
   }
 
   cut(): void {
@@ -81,7 +80,7 @@ export class Line {
   mend(): void {
     if (this.up) return;
     this.up = true;
-    if (this.replica.wanted) this.replica.subscribe();
+    if (this.follower.wanted) this.follower.subscribe();
   }
 
   /** Moves up to `count` messages, in both directions. True when there was one. */
@@ -94,7 +93,7 @@ export class Line {
       if (next) this.#frames.push(next);
       const frame = this.#frames.shift();
       if (frame?.type === "began") this.#began(frame.round);
-      else if (frame) expect(this.replica.accept(frame)).toBe(true);
+      else if (frame) expect(this.follower.accept(frame)).toBe(true);
       if (!request && !frame) return moved;
       moved = true;
     }
@@ -115,7 +114,7 @@ export class Line {
 
   /** The answer to an earlier subscription is out of date. */
   #began(round: number): void {
-    if (round === this.#round) this.replica.began();
+    if (round === this.#round) this.follower.began();
   }
 
   #release(): void {
@@ -124,8 +123,8 @@ export class Line {
   }
 }
 
-/** Reads a replica at its own pace and compares everything with what was printed. */
-export class ReplicaReader {
+/** Reads a log at its own pace and compares everything with what was printed. */
+export class FollowingReader {
   readonly #printed: readonly ProcessEvent[];
   readonly #cursor: Cursor;
   readonly #hold: Hold | undefined;
@@ -137,13 +136,13 @@ export class ReplicaReader {
   lostLater = 0;
   open = true;
 
-  constructor(replica: Replica, printed: readonly ProcessEvent[], afterSeq: Seq, lossless: boolean) {
+  constructor(log: ReplayLog, printed: readonly ProcessEvent[], afterSeq: Seq, lossless: boolean) {
     this.#printed = printed;
-    this.#cursor = new Cursor(replica, afterSeq);
+    this.#cursor = new Cursor(log, afterSeq);
     this.#begin = afterSeq;
     this.position = afterSeq;
-    this.#hold = lossless ? replica.hold(() => this.#cursor.afterSeq) : undefined;
-    this.#stop = replica.onAppend(() => undefined);
+    this.#hold = lossless ? log.hold(() => this.#cursor.afterSeq) : undefined;
+    this.#stop = log.onAppend(() => undefined);
   }
 
   /** Reads up to `count` deliveries; true when there was one. */

@@ -1,12 +1,12 @@
-// Replicas against what was printed: whatever is cut, evicted, read and left in whatever order, each reader gets each event
+// Followers against what was printed: whatever is cut, evicted, read and left in whatever order, each reader gets each event
 // once or is told exactly what it lost.
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import { ReplayLog } from "../../../lib/log/replay-log.ts";
 import type { ProcessEvent } from "../../../protocol/index.ts";
 import { runs } from "../../support/fuzz.ts";
+import { FollowingReader, Line, sizeOf } from "./follower-model.ts";
 import { exitOf } from "./log-model.ts";
-import { Line, ReplicaReader, sizeOf } from "./replica-model.ts";
 
 const CHUNK_BYTES = 8;
 
@@ -31,7 +31,7 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
 const bounds = fc.record({
   logBytes: fc.integer({ min: 16, max: 100 }),
-  replicaBytes: fc.integer({ min: 16, max: 100 }),
+  followerBytes: fc.integer({ min: 16, max: 100 }),
   windowBytes: fc.integer({ min: CHUNK_BYTES, max: 60 }),
   delivery: fc.constantFrom("gap" as const, "lossless" as const),
 });
@@ -41,17 +41,17 @@ type Bounds = typeof bounds extends fc.Arbitrary<infer T> ? T : never;
 class World {
   readonly log: ReplayLog;
   readonly line: Line;
-  readonly readers: ReplicaReader[] = [];
+  readonly readers: FollowingReader[] = [];
   readonly printed: ProcessEvent[] = [];
   #paused = false;
   #bytes = 0;
 
-  constructor({ logBytes, replicaBytes, windowBytes, delivery }: Bounds) {
+  constructor({ logBytes, followerBytes, windowBytes, delivery }: Bounds) {
     const onPressure = (full: boolean) => {
       this.#paused = full;
     };
     this.log = new ReplayLog({ retainedBytes: logBytes, chunkBytes: CHUNK_BYTES }, { onPressure });
-    this.line = new Line(this.log, { delivery, retainedBytes: replicaBytes, windowBytes });
+    this.line = new Line(this.log, { delivery, retainedBytes: followerBytes, windowBytes });
     const record = () => {
       for (let seq = this.printed.length + 1; seq <= this.log.headSeq; seq += 1) {
         this.printed.push(this.log.next(seq - 1) as ProcessEvent);
@@ -77,7 +77,7 @@ class World {
         reader?.read(step.count);
         return;
       case "reader":
-        this.readers.push(new ReplicaReader(this.line.replica, this.printed, step.afterSeq, step.lossless));
+        this.readers.push(new FollowingReader(this.line.follower.log, this.printed, step.afterSeq, step.lossless));
         return;
       case "leave":
         return reader?.leave();
@@ -87,16 +87,16 @@ class World {
         return this.line.mend();
       case "lapse":
         // Nobody showed a sign of life for as long as a lease is.
-        this.log.beginLease();
-        return this.log.endLease();
+        this.log.holds.beginLease();
+        return this.log.holds.endLease();
       case "exit":
         return this.log.appendExited(exitOf(0));
     }
   }
 
-  /** Bytes that the replica has and a reader at `position` has not read. */
+  /** Bytes that the log here has and a reader at `position` has not read. */
   unread(position: number): number {
-    const { headSeq } = this.line.replica;
+    const { headSeq } = this.line.follower.log;
     return this.printed.slice(position, headSeq).reduce((sum, event) => sum + sizeOf(event), 0);
   }
 
@@ -115,7 +115,7 @@ class World {
   }
 }
 
-describe("a replica", () => {
+describe("a follower", () => {
   it("gives every reader each event once, or the exact range it lost, through cuts and evictions", () => {
     fc.assert(
       fc.property(bounds, fc.array(step, { maxLength: 80 }), (drawn, steps) => {
@@ -132,8 +132,8 @@ describe("a replica", () => {
     fc.assert(
       fc.property(bounds, fc.array(staying, { maxLength: 80 }), (drawn, steps) => {
         const world = new World({ ...drawn, delivery: "lossless" });
-        world.readers.push(new ReplicaReader(world.line.replica, world.printed, 0, true));
-        const first = world.readers[0] as ReplicaReader;
+        world.readers.push(new FollowingReader(world.line.follower.log, world.printed, 0, true));
+        const first = world.readers[0] as FollowingReader;
         // What is printed before the log hears of its reader nobody keeps for it.
         world.line.step(1);
         for (const each of steps) {
@@ -143,7 +143,7 @@ describe("a replica", () => {
           );
         }
         world.finish();
-        // Whoever came later than the replica keeps may have lost what came before, and nothing once it reads.
+        // Whoever came later than the log keeps may have lost what came before, and nothing once it reads.
         expect(first.lost).toBe(0);
         expect(world.readers.filter(({ lostLater }) => lostLater > 0)).toEqual([]);
       }),

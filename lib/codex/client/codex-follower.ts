@@ -1,20 +1,19 @@
-// The log of one process at an exec-server: puts the events in order, asks for what does not come, and tells what is lost.
+// Writes the log of one process at an exec-server: puts the events in order, asks for what does not come, and tells what is lost.
 //
 // Invariants
-// 1. The replica gets every seq once and in order, as an event or within a gap.
+// 1. The log accepts every seq once and in order, as an event or within a gap.
 // 2. A hole never lasts: it is filled by later events, or by `process/read`.
 // 3. There is at most one such question on its way; one that was lost with its connection is asked again by `resume`.
 // 4. What an answer lacks may still be on its way: the server keeps 1 MiB, and more than that waits in a full socket. It is lost
 //    when the window has overflowed, or when a second question, a while later, finds that nothing has come.
-import type { ExitedEvent, GapNotice, ProcessEvent, Seq, StreamName } from "../../../protocol/index.ts";
+import type { ExitedEvent, GapNotice, ProcessEvent, Seq } from "../../../protocol/index.ts";
 import { backoff } from "../../client/backoff.ts";
 import type { Cancel, Clock } from "../../clock.ts";
 import { ExecwireError } from "../../errors.ts";
+import { ReplayLog } from "../../log/replay-log.ts";
 import type { RawEvent, ReadReply } from "./answers.ts";
-import { CodexReplica } from "./codex-replica.ts";
 import { recover } from "./recover.ts";
 import { ReorderWindow } from "./reorder-window.ts";
-import { UnreadBytes } from "./unread-bytes.ts";
 
 /** A hole that is still open after this time is asked for: reordering is over within a few milliseconds. */
 const HOLE_MS = 250;
@@ -23,10 +22,12 @@ const LAST_DOUBT_MS = 5_000;
 /** How far a lossless reader may fall behind while answers keep the connection flowing; then it is taken for gone. */
 const LAG_BYTES = 64 * 1024 * 1024;
 
-/** What a log needs. */
-export interface CodexLogOptions {
+/** What a follower needs. */
+export interface CodexFollowerOptions {
   readonly retainedBytes: number;
   readonly retainedEvents: number;
+  /** How far a lossless reader may fall behind before the server is held back. */
+  readonly windowBytes: number;
   readonly clock: Clock;
   /** Asks for what follows; calls one of them, or neither when the connection is lost. */
   readonly ask: (afterSeq: Seq, onReply: (reply: ReadReply) => void, onError: (error: ExecwireError) => void) => void;
@@ -36,17 +37,15 @@ export interface CodexLogOptions {
   readonly exitOf: (event: RawEvent & { readonly type: "exited" }) => ExitedEvent;
   /** The exit or the end is known, or there will be none. */
   readonly onChange: () => void;
-  /** A lossless reader has fallen behind by so much, or has caught up. */
-  readonly onUnread: (bytes: number) => void;
+  /** A lossless reader has fallen behind a window, or has caught up. */
+  readonly onPressure: (full: boolean) => void;
 }
 
-/** Feeds a replica from notifications and reads. */
-export class CodexLog {
-  readonly replica: CodexReplica;
-  readonly #options: CodexLogOptions;
+/** Follows one process by notifications and reads, from its start to its end, whether it is read or not. */
+export class CodexFollower {
+  readonly log: ReplayLog;
+  readonly #options: CodexFollowerOptions;
   readonly #window = new ReorderWindow();
-  readonly #unread = new UnreadBytes();
-  readonly #bytes: Record<StreamName, number> = { stdout: 0, stderr: 0, pty: 0 };
   /** Until the start is confirmed, events wait in the window. */
   #hasBegun = false;
   /** There may be events before those in the window that nobody will tell. */
@@ -62,20 +61,11 @@ export class CodexLog {
   #isAsking = false;
   #holeTimer: Cancel | undefined;
 
-  constructor(options: CodexLogOptions) {
+  constructor(options: CodexFollowerOptions) {
     this.#options = options;
-    const { retainedBytes, retainedEvents, clock } = options;
-    this.replica = new CodexReplica(
-      () => this.#onRead(),
-      () => this.#onAppended(),
-      { delivery: "lossless", retainedBytes, retainedEvents, windowBytes: LAG_BYTES, clock },
-    );
-  }
-
-  /** Output bytes that came. */
-  get totalBytes(): number {
-    const { stdout, stderr, pty } = this.#bytes;
-    return stdout + stderr + pty;
+    const { retainedBytes, retainedEvents, windowBytes, onPressure } = options;
+    this.log = new ReplayLog({ retainedBytes, retainedEvents, pauseAtBytes: windowBytes }, { onPressure });
+    this.log.onAppend(() => this.#onAppended());
   }
 
   /**
@@ -92,8 +82,8 @@ export class CodexLog {
   /** Takes a notification. */
   push(event: RawEvent): void {
     this.#doubts = undefined;
-    if (this.#isOver || event.seq <= this.replica.headSeq) return;
-    if (this.#hasBegun && event.seq === this.replica.headSeq + 1) this.#accept(event);
+    if (this.#isOver || event.seq <= this.log.headSeq) return;
+    if (this.#hasBegun && event.seq === this.log.headSeq + 1) this.#accept(event);
     else if (!this.#window.put(event)) {
       // All of it is in the answer to a read.
       this.#hasOverflowed = true;
@@ -114,22 +104,21 @@ export class CodexLog {
   fail(error: ExecwireError): void {
     this.#holeTimer?.();
     this.#window.clear();
-    this.replica.fail(error);
-    this.#options.onUnread(0);
+    this.log.fail(error);
   }
 
   get #isOver(): boolean {
-    return this.replica.closed || this.replica.failure !== undefined;
+    return this.log.closed || this.log.failure !== undefined;
   }
 
   /** Accepts what is next, and watches over what is not. */
   #advance(): void {
     if (!this.#hasBegun || this.#isOver) return;
-    const before = this.replica.headSeq;
-    for (let event = this.#window.take(before + 1); event; event = this.#window.take(this.replica.headSeq + 1)) {
+    const before = this.log.headSeq;
+    for (let event = this.#window.take(before + 1); event; event = this.#window.take(this.log.headSeq + 1)) {
       this.#accept(event);
     }
-    if (this.replica.headSeq > before || (this.#window.size === 0 && this.#suspectSeq === undefined)) {
+    if (this.log.headSeq > before || (this.#window.size === 0 && this.#suspectSeq === undefined)) {
       this.#holeTimer?.();
       this.#holeTimer = undefined;
     }
@@ -152,7 +141,7 @@ export class CodexLog {
     this.#round += 1;
     const round = this.#round;
     this.#options.ask(
-      this.replica.headSeq,
+      this.log.headSeq,
       (reply) => {
         if (round !== this.#round || this.#isOver) return;
         this.#isAsking = false;
@@ -165,7 +154,7 @@ export class CodexLog {
   }
 
   #take(reply: ReadReply): void {
-    const { headSeq, exited } = this.replica;
+    const { headSeq, exited } = this.log;
     const events = recover(reply, headSeq, exited !== undefined, this.#window);
     // Invariant 4.
     if (!this.#hasOverflowed && this.#suspectSeq !== headSeq && events.some(({ type }) => type === "gap")) {
@@ -176,49 +165,33 @@ export class CodexLog {
     this.#suspectSeq = undefined;
     for (const event of events) {
       if (this.#isOver) return;
-      if (event.type === "closed" && reply.failure !== undefined && !this.replica.exited) {
+      if (event.type === "closed" && reply.failure !== undefined && !this.log.exited) {
         return this.fail(new ExecwireError("INTERNAL", `the server failed: ${reply.failure}`));
       }
       this.#accept(event);
     }
-    this.#window.dropThrough(this.replica.headSeq);
+    this.#window.dropThrough(this.log.headSeq);
     this.#advance();
     if (this.#doubts && !this.#isOver) this.#watch(this.#doubts.next().value);
   }
 
   #accept(event: RawEvent | GapNotice): void {
-    switch (event.type) {
-      case "output":
-        this.#bytes[event.stream] += event.chunk.length;
-        if (!this.#put(event)) return;
-        if (this.replica.readSeq === undefined) return;
-        this.#unread.add(event.seq, event.chunk.length);
-        return this.#options.onUnread(this.#unread.total);
-      case "gap":
-        this.#put(event);
-        return;
-      case "exited":
-        this.#put(this.#options.exitOf(event));
-        return;
-      case "closed":
-        this.#put({ ...event, bytes: Object.freeze({ ...this.#bytes }) });
-    }
-  }
-
-  #put(event: ProcessEvent | GapNotice): boolean {
-    if (this.replica.accept(event)) return true;
+    // Readers may wait for answers, so the connection can flow although one of them is behind.
+    const readSeq = this.log.holds.floor();
+    if (this.log.bytesAfter(readSeq) >= LAG_BYTES) this.log.holds.drop(readSeq);
+    if (this.log.accept(this.#eventOf(event))) return;
     const message = `the server told ${event.type} of a process where it cannot be: a second exit, or an end without one`;
     this.fail(new ExecwireError("PROTOCOL_VIOLATION", message));
-    return false;
   }
 
-  #onRead(): void {
-    this.#unread.acknowledge(this.replica.readSeq ?? this.replica.headSeq);
-    this.#options.onUnread(this.#unread.total);
+  #eventOf(event: RawEvent | GapNotice): ProcessEvent | GapNotice {
+    if (event.type === "exited") return this.#options.exitOf(event);
+    if (event.type === "closed") return { ...event, bytes: Object.freeze({ ...this.log.printed }) };
+    return event;
   }
 
   #onAppended(): void {
-    const { exited, closed, failure, headSeq } = this.replica;
+    const { exited, closed, failure, headSeq } = this.log;
     if (closed || failure || exited?.seq === headSeq) this.#options.onChange();
   }
 }

@@ -1,23 +1,22 @@
-// A replica step by step: when it asks, what it drops, what it refuses, and what it keeps.
+// A follower step by step: when it asks, what it drops, what it refuses, and what it keeps.
 import { describe, expect, it } from "@jest/globals";
 import { firstValueFrom, toArray } from "rxjs";
 import { ExecwireError } from "../../../lib/errors.ts";
 import { Cursor } from "../../../lib/log/cursor.ts";
+import { Follower, type FollowerOptions } from "../../../lib/log/follower.ts";
 import { DeliveryIterator } from "../../../lib/log/iterate.ts";
 import { observe } from "../../../lib/log/observe.ts";
 import { ReplayLog } from "../../../lib/log/replay-log.ts";
-import { Replica } from "../../../lib/log/replica.ts";
-import type { ReplicaOptions } from "../../../lib/log/replica-source.ts";
 import type { OutputEvent, ProcessEvent } from "../../../protocol/index.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
 import { print } from "../../support/log-writing.ts";
 import { closed, exited, output, seen } from "../../support/transcript.ts";
-import { Line, ReplicaReader } from "./replica-model.ts";
+import { FollowingReader, Line } from "./follower-model.ts";
 
-/** A replica whose source writes down what it is asked. */
-function make(options: Partial<ReplicaOptions> = {}) {
+/** A follower whose source writes down what it is asked. */
+function make(options: Partial<FollowerOptions> = {}) {
   const asked: string[] = [];
-  const replica = new Replica(
+  const follower = new Follower(
     {
       subscribe: (afterSeq, delivery) => asked.push(`subscribe ${afterSeq} ${delivery}`),
       unsubscribe: () => asked.push("unsubscribe"),
@@ -25,7 +24,7 @@ function make(options: Partial<ReplicaOptions> = {}) {
     },
     { delivery: "gap", ...options },
   );
-  return { replica, asked };
+  return { follower, log: follower.log, asked };
 }
 
 function event(seq: number, text = "x"): OutputEvent {
@@ -34,11 +33,11 @@ function event(seq: number, text = "x"): OutputEvent {
 
 const nothing = () => undefined;
 
-describe("a replica", () => {
+describe("a follower", () => {
   it("asks for events with its first reader and lets go with its last", () => {
-    const { replica, asked } = make();
+    const { log, asked } = make();
     expect(asked).toEqual([]);
-    const stops = [replica.onAppend(nothing), replica.onAppend(nothing)];
+    const stops = [log.onAppend(nothing), log.onAppend(nothing)];
     stops[0]?.();
     expect(asked).toEqual(["subscribe 0 gap"]);
     stops[1]?.();
@@ -46,18 +45,18 @@ describe("a replica", () => {
   });
 
   it("goes on after its head when somebody reads again", () => {
-    const { replica, asked } = make();
-    const stop = replica.onAppend(nothing);
-    replica.began();
-    for (const seq of [1, 2, 3]) replica.accept(event(seq));
+    const { follower, log, asked } = make();
+    const stop = log.onAppend(nothing);
+    follower.began();
+    for (const seq of [1, 2, 3]) follower.accept(event(seq));
     stop();
-    replica.onAppend(nothing);
+    log.onAppend(nothing);
     expect(asked).toEqual(["subscribe 0 gap", "unsubscribe", "subscribe 3 gap"]);
   });
 
   it("lets go when a lossless reader stops in the middle", async () => {
-    const { replica, asked } = make();
-    const reader = new DeliveryIterator(replica, 0, "lossless");
+    const { log, asked } = make();
+    const reader = new DeliveryIterator(log, 0, "lossless");
     const waiting = reader.next();
     await Promise.resolve();
     await Promise.resolve();
@@ -67,55 +66,55 @@ describe("a replica", () => {
   });
 
   it("takes what was seen for nothing, and a hole for a violation", () => {
-    const { replica } = make();
-    replica.follow();
-    expect([event(1), event(2), event(1), event(2)].map((each) => replica.accept(each))).toEqual([
+    const { follower, log } = make();
+    follower.follow();
+    expect([event(1), event(2), event(1), event(2)].map((each) => follower.accept(each))).toEqual([
       true,
       true,
       true,
       true,
     ]);
-    expect(replica.headSeq).toBe(2);
-    expect(replica.accept(event(4))).toBe(false);
-    expect(replica.accept({ type: "gap", firstSeq: 4, lastSeq: 9 })).toBe(false);
-    expect(replica.headSeq).toBe(2);
-    expect(replica.accept({ type: "gap", firstSeq: 3, lastSeq: 9 })).toBe(true);
-    expect(replica.headSeq).toBe(9);
+    expect(log.headSeq).toBe(2);
+    expect(follower.accept(event(4))).toBe(false);
+    expect(follower.accept({ type: "gap", firstSeq: 4, lastSeq: 9 })).toBe(false);
+    expect(log.headSeq).toBe(2);
+    expect(follower.accept({ type: "gap", firstSeq: 3, lastSeq: 9 })).toBe(true);
+    expect(log.headSeq).toBe(9);
   });
 
   it("takes nothing that belongs to an earlier subscription", () => {
-    const { replica } = make();
-    replica.onAppend(nothing);
-    expect(replica.accept(event(1, "late"))).toBe(true);
-    expect(replica.headSeq).toBe(0);
-    replica.began();
-    replica.accept(event(1, "right"));
-    expect(seen(replica.next(0) as OutputEvent)).toEqual(output(1, "stdout", "right"));
+    const { follower, log } = make();
+    log.onAppend(nothing);
+    expect(follower.accept(event(1, "late"))).toBe(true);
+    expect(log.headSeq).toBe(0);
+    follower.began();
+    follower.accept(event(1, "right"));
+    expect(seen(log.next(0) as OutputEvent)).toEqual(output(1, "stdout", "right"));
   });
 
   it("gives the rest of a gap to a reader that begins in its middle", () => {
-    const { replica } = make();
-    replica.follow();
-    replica.accept({ type: "gap", firstSeq: 1, lastSeq: 9, bytes: 90 });
-    expect(replica.next(4)).toEqual({ type: "gap", firstSeq: 5, lastSeq: 9 });
+    const { follower, log } = make();
+    follower.follow();
+    follower.accept({ type: "gap", firstSeq: 1, lastSeq: 9, bytes: 90 });
+    expect(log.next(4)).toEqual({ type: "gap", firstSeq: 5, lastSeq: 9 });
   });
 
   it("tells a reader that began behind the beginning, before there was anything, how many bytes it loses", () => {
-    const { replica } = make({ retainedBytes: 2 });
-    const cursor = new Cursor(replica, 1);
-    replica.follow();
-    for (const seq of [1, 2]) replica.accept(event(seq));
+    const { follower, log } = make({ retainedBytes: 2 });
+    const cursor = new Cursor(log, 1);
+    follower.follow();
+    for (const seq of [1, 2]) follower.accept(event(seq));
     expect(cursor.next()).toEqual(event(2));
-    for (const seq of [3, 4, 5, 6]) replica.accept(event(seq));
+    for (const seq of [3, 4, 5, 6]) follower.accept(event(seq));
     expect(cursor.next()).toEqual({ type: "gap", firstSeq: 3, lastSeq: 4, bytes: 2 });
   });
 
   it("acknowledges what was read in steps of a quarter of its window", () => {
-    const { replica, asked } = make({ delivery: "lossless", windowBytes: 40 });
+    const { follower, log, asked } = make({ delivery: "lossless", windowBytes: 40 });
     let position = 0;
-    const hold = replica.hold(() => position);
-    replica.follow();
-    for (let seq = 1; seq <= 8; seq += 1) replica.accept(event(seq, "12345"));
+    const hold = log.hold(() => position);
+    follower.follow();
+    for (let seq = 1; seq <= 8; seq += 1) follower.accept(event(seq, "12345"));
     for (; position < 8; ) {
       position += 1;
       hold.renew();
@@ -124,98 +123,98 @@ describe("a replica", () => {
   });
 
   it("acknowledges what comes while nobody holds it, so that nobody waits for it", () => {
-    const { replica, asked } = make({ delivery: "lossless", windowBytes: 40 });
-    replica.follow();
-    for (let seq = 1; seq <= 4; seq += 1) replica.accept(event(seq, "12345"));
+    const { follower, asked } = make({ delivery: "lossless", windowBytes: 40 });
+    follower.follow();
+    for (let seq = 1; seq <= 4; seq += 1) follower.accept(event(seq, "12345"));
     expect(asked).toEqual(["ack 2", "ack 4"]);
   });
 
   it("keeps what a lossless reader has not read, whatever else it must keep", () => {
-    const { replica } = make({ delivery: "lossless", retainedBytes: 10 });
+    const { follower, log } = make({ delivery: "lossless", retainedBytes: 10 });
     let position = 0;
-    const hold = replica.hold(() => position);
-    replica.follow();
-    for (let seq = 1; seq <= 9; seq += 1) replica.accept(event(seq, "12345"));
-    expect(replica.firstSeq).toBe(1);
+    const hold = log.hold(() => position);
+    follower.follow();
+    for (let seq = 1; seq <= 9; seq += 1) follower.accept(event(seq, "12345"));
+    expect(log.firstSeq).toBe(1);
     position = 5;
     hold.renew();
-    replica.accept(event(10, "12345"));
-    expect(replica.firstSeq).toBe(6);
+    follower.accept(event(10, "12345"));
+    expect(log.firstSeq).toBe(6);
     // Somebody else goes on to read.
-    replica.onAppend(() => undefined);
+    log.onAppend(() => undefined);
     hold.release();
-    replica.accept(event(11, "12345"));
-    expect(replica.firstSeq).toBe(10);
+    follower.accept(event(11, "12345"));
+    expect(log.firstSeq).toBe(10);
   });
 
   it("acknowledges events without bytes too, soon, and the end at once", () => {
     const clock = new FakeClock();
-    const { replica, asked } = make({ delivery: "lossless", windowBytes: 40, clock });
-    replica.follow();
-    replica.accept({ type: "resized", seq: 1, size: { rows: 1, cols: 1 } });
+    const { follower, asked } = make({ delivery: "lossless", windowBytes: 40, clock });
+    follower.follow();
+    follower.accept({ type: "resized", seq: 1, size: { rows: 1, cols: 1 } });
     expect(asked).toEqual([]);
     clock.advance(5);
     expect(asked).toEqual(["ack 1"]);
-    for (const each of [exited(2), closed(3)]) replica.accept(each);
+    for (const each of [exited(2), closed(3)]) follower.accept(each);
     expect(asked).toEqual(["ack 1", "ack 3"]);
   });
 
   it("holds the source back for a lossless reader among viewers no longer than that reads", () => {
-    const { replica, asked } = make();
-    replica.onAppend(nothing);
-    replica.began();
-    replica.accept(event(1));
-    replica.hold(() => 1).release();
+    const { follower, log, asked } = make();
+    log.onAppend(nothing);
+    follower.began();
+    follower.accept(event(1));
+    log.hold(() => 1).release();
     expect(asked).toEqual(["subscribe 0 gap", "subscribe 1 lossless", "subscribe 1 gap"]);
   });
 
   it("goes on after a cut when its reader has caught up before the source has answered", () => {
-    const { replica, asked } = make({ delivery: "lossless", windowBytes: 20 });
+    const { follower, log, asked } = make({ delivery: "lossless", windowBytes: 20 });
     let position = 0;
-    const hold = replica.hold(() => position);
-    replica.follow();
-    for (let seq = 1; seq <= 4; seq += 1) replica.accept(event(seq, "12345"));
+    const hold = log.hold(() => position);
+    follower.follow();
+    for (let seq = 1; seq <= 4; seq += 1) follower.accept(event(seq, "12345"));
     // The line was cut and is there again; the source sends no more before it hears that this was read.
-    replica.subscribe();
+    follower.subscribe();
     position = 4;
     hold.renew();
     expect(asked).toEqual(["subscribe 4 lossless"]);
-    replica.began();
+    follower.began();
     expect(asked).toEqual(["subscribe 4 lossless", "ack 4"]);
   });
 
   it("loses nothing for a lossless reader when another one comes that stands further back", () => {
-    const { replica, asked } = make({ delivery: "lossless", retainedBytes: 10, windowBytes: 10 });
+    const { follower, log, asked } = make({ delivery: "lossless", retainedBytes: 10, windowBytes: 10 });
     let position = 0;
-    const hold = replica.hold(() => position);
-    replica.follow();
-    for (const seq of [1, 2]) replica.accept(event(seq, "12345"));
+    const hold = log.hold(() => position);
+    follower.follow();
+    for (const seq of [1, 2]) follower.accept(event(seq, "12345"));
     position = 2;
     hold.renew();
-    replica.hold(() => 0);
+    log.hold(() => 0);
     hold.renew();
     // The last one begins within the window.
-    for (const each of [event(3, "12345"), event(4, "123456789")]) replica.accept(each);
+    for (const each of [event(3, "12345"), event(4, "123456789")]) follower.accept(each);
     // Both are read from where they stand, and what was acknowledged is not taken back.
-    expect([replica.next(0), replica.next(2)]).toEqual([event(1, "12345"), event(3, "12345")]);
+    expect([log.next(0), log.next(2)]).toEqual([event(1, "12345"), event(3, "12345")]);
     expect(asked).toEqual(["ack 2"]);
   });
 
   it("keeps nothing any more for a reader that the source has taken for gone", () => {
-    const { replica, asked } = make({ delivery: "lossless", retainedBytes: 10, windowBytes: 10 });
+    const { follower, log, asked } = make({ delivery: "lossless", retainedBytes: 10, windowBytes: 10 });
     const positions = [0, 1];
-    const holds = positions.map((_, which) => replica.hold(() => positions[which] as number));
-    replica.follow();
-    for (const seq of [1, 2]) replica.accept(event(seq, "12345"));
+    const holds = positions.map((_, which) => log.hold(() => positions[which] as number));
+    follower.follow();
+    for (const seq of [1, 2]) follower.accept(event(seq, "12345"));
     expect(holds.map(({ isLive }) => isLive)).toEqual([true, true]);
-    replica.accept(event(3, "12345"));
+    follower.accept(event(3, "12345"));
     expect(holds.map(({ isLive }) => isLive)).toEqual([false, true]);
-    expect(replica.firstSeq).toBe(2);
+    expect(log.firstSeq).toBe(2);
     // For the one that is left, which has read less than the source believes that somebody holds.
     expect(asked).toEqual(["subscribe 3 lossless"]);
-    replica.began();
+    follower.began();
     // What is on its way is not asked for once more when the last one has gone.
-    replica.onAppend(nothing);
+    log.onAppend(nothing);
     for (const hold of holds) hold.release();
     expect(asked).toEqual(["subscribe 3 lossless", "ack 3"]);
   });
@@ -224,7 +223,7 @@ describe("a replica", () => {
     const log = new ReplayLog({ retainedBytes: 100_000 });
     const line = new Line(log, { delivery: "lossless", windowBytes: 1_000, retainedBytes: 2_000 });
     const printed: ProcessEvent[] = [];
-    const reader = new ReplicaReader(line.replica, printed, 0, true);
+    const reader = new FollowingReader(line.follower.log, printed, 0, true);
     for (let count = 0; count < 500; count += 1) print(log, "x".repeat(100));
     for (let seq = 1; seq <= 500; seq += 1) printed.push(log.next(seq - 1) as ProcessEvent);
     for (let round = 0; round < 10; round += 1) {
@@ -232,7 +231,7 @@ describe("a replica", () => {
       line.cut();
       line.mend();
     }
-    expect(line.replica.headSeq * 100).toBeLessThanOrEqual(1_500);
+    expect(line.follower.log.headSeq * 100).toBeLessThanOrEqual(1_500);
     for (let moved = true; moved; ) moved = [line.step(100), reader.read(100)].some(Boolean);
     expect([reader.position, reader.lost]).toEqual([500, 0]);
   });
@@ -242,12 +241,12 @@ describe("a replica", () => {
     const line = new Line(log, { delivery: "gap", windowBytes: 1_000, retainedBytes: 300 });
     for (let count = 0; count < 20; count += 1) print(log, "x".repeat(100));
     const printed = Array.from({ length: 20 }, (_, index) => log.next(index) as ProcessEvent);
-    const early = new ReplicaReader(line.replica, printed, 0, false);
+    const early = new FollowingReader(line.follower.log, printed, 0, false);
     while (line.step(1)) early.read(1);
     expect([early.position, early.lost]).toEqual([20, 0]);
-    expect(line.replica.firstSeq).toBeGreaterThan(1);
-    const late = new ReplicaReader(line.replica, printed, 0, false);
-    expect(line.replica.next(0)).toBe("loading");
+    expect(line.follower.log.firstSeq).toBeGreaterThan(1);
+    const late = new FollowingReader(line.follower.log, printed, 0, false);
+    expect(line.follower.log.next(0)).toBe("loading");
     while (line.step(1)) late.read(1);
     expect([late.position, late.lost]).toEqual([20, 0]);
   });
@@ -260,48 +259,48 @@ describe("a replica", () => {
     const line = new Line(log, { delivery: "gap", windowBytes: 1_000, retainedBytes: 300 });
     for (let count = 0; count < 20; count += 1) print(log, "x".repeat(100));
     const printed = Array.from({ length: 20 }, (_, index) => log.next(index) as ProcessEvent);
-    const viewer = new ReplicaReader(line.replica, printed, 0, false);
+    const viewer = new FollowingReader(line.follower.log, printed, 0, false);
     while (line.step(1)) viewer.read(1);
     for (let round = 0; round < 2; round += 1) {
-      const late = new ReplicaReader(line.replica, printed, 0, lossless);
+      const late = new FollowingReader(line.follower.log, printed, 0, lossless);
       for (let moved = true; moved; ) moved = [late.read(1), line.step(1)].some(Boolean);
       expect([late.position, late.lost]).toEqual([20, 0]);
       late.leave();
     }
-    const slow = new ReplicaReader(line.replica, printed, 19, true);
+    const slow = new FollowingReader(line.follower.log, printed, 19, true);
     while (line.step(1));
-    const last = new ReplicaReader(line.replica, printed, 0, lossless);
+    const last = new FollowingReader(line.follower.log, printed, 0, lossless);
     last.read(1);
-    expect(last.lost).toBe(line.replica.firstSeq - 1);
+    expect(last.lost).toBe(line.follower.log.firstSeq - 1);
     expect([slow.read(1), slow.lost]).toEqual([true, 0]);
   });
 
   it("completes its readers after closed, and fails them without", async () => {
-    const { replica } = make();
-    replica.follow();
-    const whole = firstValueFrom(observe(replica).pipe(toArray()));
-    replica.accept(event(1, "out"));
-    replica.accept(exited(2));
-    replica.accept(closed(3, { stdout: 3 }));
-    replica.fail(new ExecwireError("CONNECTION_LOST", "too late to matter"));
+    const { follower, log } = make();
+    follower.follow();
+    const whole = firstValueFrom(observe(log).pipe(toArray()));
+    follower.accept(event(1, "out"));
+    follower.accept(exited(2));
+    follower.accept(closed(3, { stdout: 3 }));
+    log.fail(new ExecwireError("CONNECTION_LOST", "too late to matter"));
     expect((await whole).map(seen)).toEqual([output(1, "stdout", "out"), exited(2), closed(3, { stdout: 3 })]);
-    const { replica: lost } = make();
+    const { log: lost } = make();
     const told = firstValueFrom(observe(lost).pipe(toArray()));
     lost.fail(new ExecwireError("CONNECTION_LOST", "gone"));
     await expect(told).rejects.toMatchObject({ code: "CONNECTION_LOST" });
   });
 
   it("is wanted on a new connection only while somebody reads what has no end yet", () => {
-    const { replica } = make();
-    expect(replica.wanted).toBe(false);
-    const stop = replica.onAppend(nothing);
-    expect(replica.wanted).toBe(true);
+    const { follower, log } = make();
+    expect(follower.wanted).toBe(false);
+    const stop = log.onAppend(nothing);
+    expect(follower.wanted).toBe(true);
     stop();
-    expect(replica.wanted).toBe(false);
-    replica.onAppend(nothing);
-    replica.began();
-    replica.accept(exited(1));
-    replica.accept(closed(2));
-    expect(replica.wanted).toBe(false);
+    expect(follower.wanted).toBe(false);
+    log.onAppend(nothing);
+    follower.began();
+    follower.accept(exited(1));
+    follower.accept(closed(2));
+    expect(follower.wanted).toBe(false);
   });
 });

@@ -1,0 +1,111 @@
+// A process of the server, as this client knows it: its last info, and its events, subscribed to while they are read.
+import type { DeliveryMode, ProcessAddress, ProcessInfo, Seq } from "../../protocol/index.ts";
+import { type EventSource, Follower, type FollowerOptions } from "../log/follower.ts";
+import type { ReplayLog } from "../log/replay-log.ts";
+import type { Link } from "./link.ts";
+import type { Requests } from "./requests.ts";
+
+/** A process at the other end of a link, and the event source of its follower. */
+export class RemoteProcess implements EventSource {
+  readonly follower: Follower;
+  readonly #link: Link;
+  readonly #requests: Requests;
+  /** Called with the channel number of this process, for the routing of its messages. */
+  readonly #onChannel: (channel: number) => void;
+  /** Whether the process waits for this client, as it does for the client that started it. */
+  readonly isLossless: boolean;
+  #lastInfo: ProcessInfo;
+  #channel: number | undefined;
+  /** Counts subscriptions and their ends: the reply to an earlier subscription is out of date. */
+  #round = 0;
+
+  constructor(
+    info: ProcessInfo,
+    link: Link,
+    requests: Requests,
+    onChannel: (channel: number) => void,
+    options: FollowerOptions,
+  ) {
+    this.#lastInfo = info;
+    this.isLossless = options.delivery === "lossless";
+    this.#link = link;
+    this.#requests = requests;
+    this.#onChannel = onChannel;
+    this.follower = new Follower(this, options);
+  }
+
+  get log(): ReplayLog {
+    return this.follower.log;
+  }
+
+  /** The last info from the server, updated by the events since then. */
+  get info(): ProcessInfo {
+    const { exited, closed } = this.log;
+    if (!exited || this.#lastInfo.state === "removed") return this.#lastInfo;
+    const { exitCode, signal } = exited;
+    return { ...this.#lastInfo, state: closed ? "closed" : "exited", exitCode, signal };
+  }
+
+  set info(info: ProcessInfo) {
+    this.#lastInfo = info;
+  }
+
+  /** The start has subscribed: the server sends all events on this channel. */
+  follow(channel: number): void {
+    this.#began(channel);
+    this.follower.follow();
+  }
+
+  /** Subscribes again on a new connection, after the head of the log. */
+  resume(): void {
+    if (this.follower.wanted) this.follower.subscribe();
+  }
+
+  get #address(): ProcessAddress {
+    const { processId, incarnation } = this.#lastInfo;
+    return { processId, incarnation };
+  }
+
+  #began(channel: number): void {
+    this.#channel = channel;
+    this.#onChannel(channel);
+  }
+
+  subscribe(afterSeq: Seq, delivery: DeliveryMode, acked: Seq): void {
+    this.#round += 1;
+    const round = this.#round;
+    // Belongs to this connection: on a new one, `resume` subscribes again, from the head at that time.
+    if (!this.#link.isOpen) return;
+    this.#requests.request(
+      "process/subscribe",
+      { ...this.#address, afterSeq, delivery, acked },
+      {
+        onResult: ({ channel }) => {
+          if (round !== this.#round) return;
+          this.#began(channel);
+          this.follower.began();
+        },
+        onError: (error) => {
+          if (round === this.#round) this.log.fail(error);
+        },
+      },
+      { again: false },
+    );
+  }
+
+  unsubscribe(): void {
+    this.#round += 1;
+    if (!this.#link.isOpen) return;
+    const ignore = () => undefined;
+    this.#requests.request(
+      "process/unsubscribe",
+      this.#address,
+      { onResult: ignore, onError: ignore },
+      { again: false },
+    );
+  }
+
+  ack(seq: Seq): void {
+    if (this.#channel !== undefined) this.#link.send({ type: "ack", channel: this.#channel, seq });
+  }
+}

@@ -1,0 +1,152 @@
+// A growing ring of consecutive deliveries with the byte offset of each: append at the head, evict at the tail, look up by seq.
+import type { Delivery, GapNotice, Seq } from "../../protocol/index.ts";
+
+/** What most commands need: two chunks, the exit and the end. */
+const FIRST_CAPACITY = 4;
+
+/** Deliveries that cover `first..head` in power-of-two storage. Constant time, but for a look-up among wide gaps. */
+export class DeliveryRing {
+  #items: (Delivery | undefined)[] = new Array(FIRST_CAPACITY);
+  /** Output bytes up to and including the delivery in the same slot. */
+  #offsets: number[] = new Array(FIRST_CAPACITY);
+  #mask = FIRST_CAPACITY - 1;
+  /** Indices of the oldest and the newest item; the slot of an item is `index & mask`. */
+  #oldest = 1;
+  #newest = 0;
+  /** The index of an event is its seq, until a gap covers more than one. */
+  #isDense = true;
+  #first: Seq = 1;
+  #head: Seq = 0;
+  #bytes = 0;
+  #headOffset = 0;
+  #evictedOffset = 0;
+  /** False once bytes were lost whose number is unknown. */
+  #isExact = true;
+
+  /** The oldest seq here; `head + 1` when empty. */
+  get first(): Seq {
+    return this.#first;
+  }
+
+  /** The newest seq ever pushed. */
+  get head(): Seq {
+    return this.#head;
+  }
+
+  /** How many deliveries are here. */
+  get length(): number {
+    return this.#newest - this.#oldest + 1;
+  }
+
+  /** Output bytes here. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Up to where the oldest delivery reaches; there must be one. */
+  get oldestSeq(): Seq {
+    return lastSeqOf(this.#items[this.#oldest & this.#mask] as Delivery);
+  }
+
+  /** Adds what follows the head: the event `head + 1`, or a gap from there. Returns its output bytes. */
+  push(delivery: Delivery): number {
+    if (this.length > this.#mask) this.#grow();
+    const bytes = delivery.type === "output" ? delivery.chunk.length : 0;
+    this.#bytes += bytes;
+    this.#headOffset += bytes;
+    if (delivery.type === "gap") this.#skip(delivery);
+    else this.#head += 1;
+    this.#newest += 1;
+    const slot = this.#newest & this.#mask;
+    this.#items[slot] = delivery;
+    this.#offsets[slot] = this.#headOffset;
+    return bytes;
+  }
+
+  /** Removes the oldest delivery; there must be one. Returns its output bytes. */
+  shift(): number {
+    const slot = this.#oldest & this.#mask;
+    const delivery = this.#items[slot] as Delivery;
+    const bytes = delivery.type === "output" ? delivery.chunk.length : 0;
+    this.#items[slot] = undefined;
+    this.#oldest += 1;
+    this.#first = lastSeqOf(delivery) + 1;
+    this.#evictedOffset = this.#offsets[slot] as number;
+    this.#bytes -= bytes;
+    return bytes;
+  }
+
+  /** The event `seq`, or the rest of the gap that covers it, from `seq` on; it must be here. */
+  get(seq: Seq): Delivery {
+    const delivery = this.#items[this.#indexOf(seq) & this.#mask] as Delivery;
+    if (this.#isDense) return delivery;
+    return delivery.type !== "gap" || delivery.firstSeq === seq ? delivery : gap(seq, delivery.lastSeq);
+  }
+
+  /** Output bytes up to and including `seq`, if they are known. */
+  offsetAfter(seq: Seq): number | undefined {
+    if (seq === 0) return 0;
+    if (!this.#isExact || seq < this.#first - 1 || seq > this.#head) return undefined;
+    if (seq === this.#first - 1) return this.#evictedOffset;
+    const slot = this.#indexOf(seq) & this.#mask;
+    return lastSeqOf(this.#items[slot] as Delivery) === seq ? this.#offsets[slot] : undefined;
+  }
+
+  /** Output bytes up to the delivery that covers `seq`, as far as their number is known; up to the oldest where that is not here. */
+  bytesUpTo(seq: Seq): number {
+    if (seq >= this.#head) return this.#headOffset;
+    return seq < this.#first ? this.#evictedOffset : (this.#offsets[this.#indexOf(seq) & this.#mask] as number);
+  }
+
+  #skip({ lastSeq, bytes }: GapNotice): void {
+    this.#isDense &&= lastSeq === this.#head + 1;
+    this.#head = lastSeq;
+    this.#headOffset += bytes ?? 0;
+    this.#isExact &&= bytes !== undefined;
+  }
+
+  #indexOf(seq: Seq): number {
+    return this.#isDense ? seq : this.#search(seq);
+  }
+
+  #search(seq: Seq): number {
+    // Each item covers one seq at least, so no more items than seqs lie between `seq` and either end.
+    let low = Math.max(this.#oldest, this.#newest - (this.#head - seq));
+    let high = Math.min(this.#newest, this.#oldest + (seq - this.#first));
+    while (low < high) {
+      const middle = low + ((high - low + 1) >> 1);
+      if (firstSeqOf(this.#items[middle & this.#mask] as Delivery) <= seq) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+
+  /** Doubles the storage; each item moves to its slot under the new mask. */
+  #grow(): void {
+    const capacity = (this.#mask + 1) * 2;
+    const items: (Delivery | undefined)[] = new Array(capacity);
+    const offsets: number[] = new Array(capacity);
+    for (let index = this.#oldest; index <= this.#newest; index += 1) {
+      items[index & (capacity - 1)] = this.#items[index & this.#mask];
+      offsets[index & (capacity - 1)] = this.#offsets[index & this.#mask] as number;
+    }
+    this.#items = items;
+    this.#offsets = offsets;
+    this.#mask = capacity - 1;
+  }
+}
+
+/** The first seq that a delivery covers. */
+export function firstSeqOf(delivery: Delivery): Seq {
+  return delivery.type === "gap" ? delivery.firstSeq : delivery.seq;
+}
+
+/** The seq that a reader of this delivery has reached. */
+export function lastSeqOf(delivery: Delivery): Seq {
+  return delivery.type === "gap" ? delivery.lastSeq : delivery.seq;
+}
+
+/** The loss of a range, of which the bytes are for a cursor to say. */
+export function gap(firstSeq: Seq, lastSeq: Seq): Delivery {
+  return Object.freeze({ type: "gap", firstSeq, lastSeq });
+}
