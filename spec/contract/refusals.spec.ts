@@ -196,7 +196,7 @@ describeBackends("refusals", (subject) => {
     expect(await refusal(process.signal("SIGNOT"))).toEqual({ code: "INVALID_PARAMS", data: { field: "signal" } });
   });
 
-  it("checks where a reader begins before it reads", async () => {
+  it("checks the position and the delivery of a reader before it reads", async () => {
     const process = await start({ argv: ["true"] });
     const refused = (field: string) => expect.objectContaining({ code: "INVALID_PARAMS", data: { field } });
     expect(() => process.events({ afterSeq: -1 })).toThrow(refused("afterSeq"));
@@ -205,7 +205,7 @@ describeBackends("refusals", (subject) => {
     await end(process);
   });
 
-  it("checks the arguments of a backend's own calls, and goes on", async () => {
+  it("checks the arguments of every call of a backend, which goes on", async () => {
     const { backend } = subject;
     const long = { incarnation: "x".repeat(65) };
     const calls = [backend.attach(7 as never), backend.start({ argv: ["true"] }, long), backend.close({ graceMs: -1 })];

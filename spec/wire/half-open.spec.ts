@@ -73,7 +73,7 @@ describe("a connection that has gone silent", () => {
 describe("a server that accepts the connection and stays silent", () => {
   let silent: Server;
   beforeAll((done) => {
-    // What comes is read, or the end of the client would never be noticed and its socket stay.
+    // Reads everything: otherwise the server would not notice the end of the client, and keep the socket.
     silent = createServer((socket) => socket.resume()).listen(0, "127.0.0.1", () => done());
   });
   afterAll(() => {
