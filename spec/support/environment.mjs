@@ -1,6 +1,6 @@
 // Jest environment that gives the specs the real `process`. Jest's own is a copy, on which signal listeners such as
 // SIGCHLD never fire. What Jest or a spec leaves behind on the real one is taken back at teardown. A spec file that leaves child
-// processes, sockets or servers behind fails: the next file in the same worker would meet them, and the worker could not
+// processes, sockets, servers or timers behind fails: the next file in the same worker would meet them, and the worker could not
 // end by itself.
 import { TestEnvironment } from "jest-environment-node";
 import { Leftovers } from "./leftovers.mjs";

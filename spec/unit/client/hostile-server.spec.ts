@@ -203,7 +203,7 @@ describe("a server that says what it may not", () => {
       };
     });
     await server.welcome();
-    await connecting;
+    const client = await connecting;
     const flood = async () => {
       for (let count = 0; count < 100; count += 1) server.peer.say({ type: "ping" });
       await nextTurn();
@@ -212,6 +212,7 @@ describe("a server that says what it may not", () => {
     expect(await flood()).toBe(1);
     leave.pop()?.();
     expect(await flood()).toBe(2);
+    client.link.close();
   });
 });
 
