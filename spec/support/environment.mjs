@@ -12,13 +12,14 @@ export default class RealProcessEnvironment extends TestEnvironment {
   #descriptors = REPLACED_BY_JEST.map((name) => [name, Object.getOwnPropertyDescriptor(process, name)]);
   #listeners = signalListeners();
   #env = { ...process.env };
-  #leftovers = new Leftovers();
+  #leftovers;
 
   constructor(config, context) {
     // Jest's cleanup deletes (or wraps) the properties of every global set in a spec file: on the real process, fatal.
     const testEnvironmentOptions = { ...config.projectConfig.testEnvironmentOptions, globalsCleanup: "off" };
     super({ ...config, projectConfig: { ...config.projectConfig, testEnvironmentOptions } }, context);
     this.global.process = process;
+    this.#leftovers = new Leftovers(context.testPath);
   }
 
   async teardown() {

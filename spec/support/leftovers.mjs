@@ -15,13 +15,21 @@ if (process.env.LEFTOVERS) {
   }).enable();
 }
 
-/** What was there before; `check` rejects when there is more. */
+/** What was there before a spec file; `check` rejects when there is more after it. */
 export class Leftovers {
+  #path;
   #children = new Set(children());
   #resources = counts();
 
-  /** Waits a while for what is about to end: a socket closes a moment after its peer. */
-  async check(deadlineMs = 5_000) {
+  constructor(path) {
+    this.#path = path;
+  }
+
+  /**
+   * Waits a while for what is about to end: a socket closes a moment after its peer. Timers of an earlier file can be among what it
+   * finds: a client that was not closed waits in the background until it notices that its server is silent, and then tries to come back.
+   */
+  async check(deadlineMs = 10_000) {
     const end = Date.now() + deadlineMs;
     let left = this.#find();
     while (left.length > 0 && Date.now() < end) {
@@ -29,7 +37,8 @@ export class Leftovers {
       left = this.#find();
     }
     if (left.length === 0) return;
-    const error = new Error(`the specs of this file leave behind: ${[...left, ...timersMade()].join("; ")}`);
+    const message = `the specs of ${this.#path} leave behind: ${[...left, ...timersMade()].join("; ")}`;
+    const error = new Error(message);
     // Jest shows the stack, which would be of this file and not of the spec.
     error.stack = error.message;
     throw error;

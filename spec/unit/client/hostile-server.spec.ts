@@ -200,7 +200,7 @@ describe("a server that violates the protocol", () => {
       };
     });
     await server.welcome();
-    await connecting;
+    const client = await connecting;
     const flood = async () => {
       for (let count = 0; count < 100; count += 1) server.peer.say({ type: "ping" });
       await nextTurn();
@@ -209,6 +209,7 @@ describe("a server that violates the protocol", () => {
     expect(await flood()).toBe(1);
     leave.pop()?.();
     expect(await flood()).toBe(2);
+    client.link.close();
   });
 });
 
