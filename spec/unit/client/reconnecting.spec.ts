@@ -1,6 +1,6 @@
 // A connection over any number of sockets, socket by socket: which one it listens to, which it leaves, and which timers run.
 import { beforeEach, describe, expect, it } from "@jest/globals";
-import { HealingConnection, type LinkState } from "../../../lib/client/healing.ts";
+import { type LinkState, ReconnectingConnection } from "../../../lib/client/reconnecting.ts";
 import { ExecwireError } from "../../../lib/errors.ts";
 import type { Transport, TransportHandlers } from "../../../lib/transport/transport.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
@@ -44,8 +44,8 @@ class World {
   /** What opening a socket comes to. */
   open = async (): Promise<FakeTransport> => this.socket();
   onFrame = (frame: Uint8Array): unknown => this.frames.push(frame.join());
-  verdict = (_code: number): ExecwireError | undefined => undefined;
-  readonly connection = new HealingConnection<FakeTransport>({
+  fatalCloseError = (_code: number): ExecwireError | undefined => undefined;
+  readonly connection = new ReconnectingConnection<FakeTransport>({
     open: () => this.open(),
     clock: this.clock,
     limits: {
@@ -55,11 +55,11 @@ class World {
       backoffLastMs: BACKOFF_MS,
     },
     greet: (transport) => transport.send(Uint8Array.of(1)),
-    frame: (frame) => void this.onFrame(frame),
+    onFrame: (frame) => void this.onFrame(frame),
     ping: () => {
       this.pings += 1;
     },
-    verdict: (code) => this.verdict(code),
+    fatalCloseError: (code) => this.fatalCloseError(code),
     onConnected: () => undefined,
     onClosed: (reason) => {
       this.reason = reason;
@@ -85,7 +85,7 @@ class World {
   async connected(): Promise<FakeTransport> {
     this.connection.connect();
     await nextTurn();
-    this.connection.admit(PING_MS);
+    this.connection.onWelcome(PING_MS);
     return this.sockets[0] as FakeTransport;
   }
 
@@ -111,7 +111,7 @@ describe("a connection that heals", () => {
     world.connection.send(Uint8Array.of(4));
     first.handlers?.frame(Uint8Array.of(5));
     second.handlers?.frame(Uint8Array.of(6));
-    world.connection.admit(PING_MS);
+    world.connection.onWelcome(PING_MS);
     world.connection.send(Uint8Array.of(7));
     first.handlers?.closed(1000, "");
     expect([first.calls, second.calls, world.frames]).toEqual([
@@ -128,7 +128,7 @@ describe("a connection that heals", () => {
     expect(world.connection.isOpen).toBe(true);
     await world.lose();
     expect(world.connection.isOpen).toBe(false);
-    world.connection.admit(PING_MS);
+    world.connection.onWelcome(PING_MS);
     world.connection.end(new ExecwireError("CLOSED", "over"));
     expect([world.connection.isOpen, world.connection.transport]).toEqual([false, undefined]);
   });
@@ -176,7 +176,7 @@ describe("a connection that heals", () => {
   it("asks for a sign of life each interval; a frame or a pong is one, those of an earlier socket are not", async () => {
     const first = await world.connected();
     const second = await world.lose();
-    world.connection.admit(PING_MS);
+    world.connection.onWelcome(PING_MS);
     await world.pass(PING_MS);
     await world.pass(PING_MS);
     expect([world.pings, second.calls]).toEqual([2, ["send 1"]]);
@@ -199,7 +199,7 @@ describe("a connection that heals", () => {
     await world.pass(PING_MS);
     await world.pass(PING_MS);
     const second = await world.lose();
-    world.connection.admit(PING_MS);
+    world.connection.onWelcome(PING_MS);
     await world.pass(PING_MS);
     await world.pass(PING_MS);
     expect(second.calls).toEqual(["send 1"]);
@@ -233,7 +233,7 @@ describe("a connection that heals", () => {
 
   it("does not come back after an end that is final, nor when opening is refused", async () => {
     const final = new ExecwireError("UNAUTHORIZED", "no");
-    world.verdict = () => final;
+    world.fatalCloseError = () => final;
     const socket = await world.connected();
     socket.handlers?.closed(4401, "");
     expect([world.reason, world.clock.armed]).toEqual([final, 0]);
