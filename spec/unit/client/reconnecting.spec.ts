@@ -184,7 +184,7 @@ describe("a connection that heals", () => {
     await world.pass(PING_MS);
     second.handlers?.frame(Uint8Array.of(1));
     await world.pass(PING_MS);
-    world.connection.noteLife();
+    world.connection.noteAlive();
     await world.pass(PING_MS);
     await world.pass(PING_MS);
     expect(second.calls).toEqual(["send 1"]);
