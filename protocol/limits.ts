@@ -106,10 +106,16 @@ export const limits = {
   outboxReplyBytes: 1024 * 1024,
   /** What a queued frame costs beside its bytes (two writes, their callbacks, a header: measured 500 of heap, 1,000 of RSS). */
   frameOverheadBytes: 1024,
-  /** All outboxes of connections that may act, together: 128 that are full, twice over. With more of them each may hold less. */
-  outboxesBytes: 256 * 1024 * 1024,
-  /** The same for all viewers: they cannot take what the others need, nor make the server grow by more than 64 MiB. */
-  viewOutboxesBytes: 24 * 1024 * 1024,
+  /**
+   * Outboxes and running requests of all connections that may act, together: 128 outboxes that are full, twice over. With more
+   * connections each may hold less.
+   */
+  connectionsBytes: 256 * 1024 * 1024,
+  /**
+   * The same for all viewers: they cannot take what the others need, nor make the server grow by more than 64 MiB. Its memory grows
+   * by two to three times of what is counted (measured), for what was sent is only freed when V8 collects.
+   */
+  viewConnectionsBytes: 16 * 1024 * 1024,
   /** A peer that takes not one byte of what waits for it for this long is dropped. Any byte counts, so a slow line is not. */
   stallMs: 30_000,
   /** When the outboxes of its kind are full together for this long, a connection that holds more than its share is dropped. */
@@ -124,12 +130,8 @@ export const limits = {
   requests: 4096,
   /** Requests of one viewer that are running: a read that waits for each process, with room to spare. */
   viewRequests: 1024,
-  /** What a running request costs beside its frame (promises, a timer, a listener: measured 2,000). */
-  requestOverheadBytes: 2048,
-  /** Running requests of all viewers that change nothing, frames and overhead. */
-  viewRequestsBytes: 16 * 1024 * 1024,
-  /** The same for the connections that may act. */
-  requestsBytes: 256 * 1024 * 1024,
+  /** What a running request costs beside its frame (promises, a timer, listeners: measured 4,000 for a read that waits). */
+  requestOverheadBytes: 4096,
   /** Replies that one session keeps because they were not acknowledged; beyond it the client can ask for nothing more. */
   sessionRepliesBytes: 16 * 1024 * 1024,
   /** The same for all sessions together: eight clients that never acknowledge. */

@@ -154,7 +154,7 @@ export class Connection implements ServedConnection {
       this.#parts.seats.take(this, role);
       const session = resume ? sessions.resume(resume, role) : sessions.add(this.#newSession(role));
       this.#session = session;
-      this.#outbox.join(this.#parts.shared.outboxes[role]);
+      this.#outbox.join(this.#parts.shared.memory[role]);
       if (role === "control") this.#transport.prefer?.();
       this.#dispatcher = new Dispatcher(this.#parts, session, this.#outbox, this.#changes);
       sessions.attach(session, this);

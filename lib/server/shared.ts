@@ -4,17 +4,15 @@ import type { Clock } from "../clock.ts";
 import { MemoryBudget } from "../log/memory-budget.ts";
 import type { Role } from "./auth.ts";
 import { Looks } from "./looks.ts";
-import { OutboxPool } from "./outbox-pool.ts";
+import { MemoryPool } from "./memory-pool.ts";
 
 /** The Codex exec-server's clients take replies of hundreds of MiB: one of those, and what the others need. */
-const CODEX_OUTBOXES_BYTES = 1024 * 1024 * 1024;
+const CODEX_BYTES = 1024 * 1024 * 1024;
 
 /** One for all connections of a server. */
 export interface Shared {
-  /** Outboxes by role, and those of the dialect. */
-  readonly outboxes: Readonly<Record<Role | "codex", OutboxPool>>;
-  /** Requests that are running and change nothing. */
-  readonly running: Readonly<Record<Role, MemoryBudget>>;
+  /** What connections hold: by role, and those of the dialect. */
+  readonly memory: Readonly<Record<Role | "codex", MemoryPool>>;
   /** Replies that sessions keep until they are acknowledged. */
   readonly kept: MemoryBudget;
   readonly looks: Looks;
@@ -23,17 +21,13 @@ export interface Shared {
 /** Shared things within `limits`. */
 export function shareWithin(limits: Limits, clock: Clock): Shared {
   const { stallMs, crowdedMs, pauseLeaseMs } = limits;
-  const pool = (bytes: number, stall = stallMs) => new OutboxPool({ clock, bytes, stallMs: stall, crowdedMs });
+  const pool = (bytes: number, stall = stallMs) => new MemoryPool({ clock, bytes, stallMs: stall, crowdedMs });
   return {
-    outboxes: {
-      control: pool(limits.outboxesBytes),
-      view: pool(limits.viewOutboxesBytes),
+    memory: {
+      control: pool(limits.connectionsBytes),
+      view: pool(limits.viewConnectionsBytes),
       // Its clients may stop reading in order to hold processes back, as long as a pause may last.
-      codex: pool(CODEX_OUTBOXES_BYTES, pauseLeaseMs),
-    },
-    running: {
-      control: new MemoryBudget(limits.requestsBytes),
-      view: new MemoryBudget(limits.viewRequestsBytes),
+      codex: pool(CODEX_BYTES, pauseLeaseMs),
     },
     kept: new MemoryBudget(limits.repliesBytes),
     looks: new Looks(),

@@ -171,7 +171,7 @@ describe("a server that is flooded", () => {
   });
 
   it("charges waiting requests of all viewers together by what they cost", async () => {
-    await open({ limits: { viewRequestsBytes: 20_000, requestOverheadBytes: 2_000 } });
+    await open({ limits: { viewConnectionsBytes: 20_000, requestOverheadBytes: 2_000 } });
     const process = await host.supervisor.start({ argv: ["/bin/cat"], pipeStdin: true });
     const { id: processId, incarnation } = process;
     const wait = { processId, incarnation, waitMs: 600_000, padding: new Uint8Array(10_000) };

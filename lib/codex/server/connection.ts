@@ -75,7 +75,7 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
       // Its clients hold processes back by not reading what those print.
       { eventsCanStall: false },
     );
-    this.#outbox.join(parts.shared.outboxes.codex);
+    this.#outbox.join(parts.shared.memory.codex);
     this.#liveness = new Liveness({
       clock,
       pingMs: limits.pingMs,

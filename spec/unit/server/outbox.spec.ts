@@ -1,8 +1,8 @@
 // What is in flight on a connection: a full outbox says so and calls again at half, answers wait for room, a peer that asks
 // and does not read is not read, and connections share their memory.
 import { describe, expect, it } from "@jest/globals";
+import { MemoryPool } from "../../../lib/server/memory-pool.ts";
 import { Outbox } from "../../../lib/server/outbox.ts";
-import { OutboxPool } from "../../../lib/server/outbox-pool.ts";
 import type { Transport } from "../../../lib/transport/transport.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
 
@@ -145,7 +145,7 @@ describe("an outbox", () => {
 describe("the memory that outboxes share", () => {
   function share(bytes: number) {
     const clock = new FakeClock();
-    const pool = new OutboxPool({ clock, bytes, stallMs: 4_000, crowdedMs: 1_000 });
+    const pool = new MemoryPool({ clock, bytes, stallMs: 4_000, crowdedMs: 1_000 });
     const join = (options: { eventsCanStall?: boolean } = {}) => {
       const member = make({ outboxMaxBytes: 1_000 }, options);
       member.outbox.join(pool);
