@@ -89,8 +89,11 @@ export async function serve(backend: Backend, options: ServeOptions): Promise<Ex
         frameBytes,
         onTransport: (transport, { authorization }) => {
           const token = bearerToken(authorization);
-          // Known before its hello: no crowd at the door can push it out again.
-          if (roleOf(auth, token) === "control" && auth.kind === "token") transport.admit?.();
+          // Known before its hello: no crowd at the door can push it out again, and no viewer comes before it.
+          if (roleOf(auth, token) === "control" && auth.kind === "token") {
+            transport.admit?.();
+            transport.prefer?.();
+          }
           server.accept(transport, token);
         },
       },

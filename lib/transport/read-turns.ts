@@ -6,12 +6,17 @@
 //    the next piece: a handler that pauses its peer gets no further piece.
 // 2. In one turn of the event loop a lane uses its time and one piece more, however many peers there are.
 // 3. Of a paused peer nothing is read: what waits here is one slice of frames and the buffer of its stream.
+// 4. A lane that has not done with its time rests: Node accepts one connection in a turn of the event loop (libuv since 1.46), so
+//    when all turns are long, an owner that connects waits behind a crowd of strangers for seconds.
 import type { Readable } from "node:stream";
 import { limits } from "../../protocol/index.ts";
 
 /** Bytes that are parsed at once: some hundred of the smallest frames. Twice as many while frames turn out to be large. */
 const SLICE_BYTES = 4 * 1024;
 const MAX_SLICE_BYTES = 16 * 1024;
+
+/** How long the later peers rest, in turns that they have used up: nothing that they ask for is urgent. */
+const REST = 3;
 
 /** Time per turn of the event loop. */
 export interface TurnTimes {
@@ -27,8 +32,8 @@ export class ReadTurns {
   readonly #later: Lane;
 
   constructor({ turnMs, viewTurnMs }: TurnTimes = limits) {
-    this.#first = new Lane(turnMs);
-    this.#later = new Lane(viewTurnMs);
+    this.#first = new Lane(turnMs, 0);
+    this.#later = new Lane(viewTurnMs, REST);
   }
 
   /**
@@ -132,9 +137,10 @@ export class Inflow {
 /** Peers that share a part of each turn of the event loop, served round and round. */
 class Lane {
   readonly #ms: number;
+  readonly #rest: number;
   /** An array: with a Set, V8 collects its whole heap twice as often while output passes (`npm run bench -- wire`). */
   readonly #line: Inflow[] = [];
-  /** When the time of this turn is used up; undefined before its first piece. */
+  /** When the time of this turn is used up; undefined before its first piece. It stays over during a rest. */
   #end: number | undefined;
   /** A step is under way, on its way, or waits for the next turn. */
   #isStepping = false;
@@ -142,8 +148,9 @@ class Lane {
   /** Goes on behind everything that a piece has set going (invariant 1): ticks run when no microtask is left. */
   readonly #goOn = () => process.nextTick(this.#tick);
 
-  constructor(ms: number) {
+  constructor(ms: number, rest: number) {
     this.#ms = ms;
+    this.#rest = rest;
   }
 
   add(inflow: Inflow): void {
@@ -181,14 +188,20 @@ class Lane {
     const now = performance.now();
     if (this.#end === undefined) {
       this.#end = now + this.#ms;
-      setImmediate(() => this.#nextTurn());
+      setImmediate(() => this.#turnIsOver(now));
     }
     return now < this.#end;
   }
 
+  #turnIsOver(begin: number): void {
+    // No tick is on its way here, since ticks come before the next turn: it stopped because its time was used up.
+    if (this.#isStepping && this.#rest > 0)
+      setTimeout(() => this.#nextTurn(), (performance.now() - begin) * this.#rest);
+    else this.#nextTurn();
+  }
+
   #nextTurn(): void {
     this.#end = undefined;
-    // No tick is on its way here, since ticks come before the next turn: it stopped because its time was used up.
     if (this.#isStepping) this.#step();
   }
 }

@@ -17,6 +17,8 @@ import { WirePeer } from "../support/wire-peer.ts";
 
 const VIEW_TOKEN = "a token for viewers";
 const MIB = 1024 * 1024;
+/** Viewers are read without a rest, so that turns of the event loop show when nothing more is done. */
+const UNRESTING = { viewTurnMs: 10_000 };
 
 describe("a server that is flooded", () => {
   let host: WireHost;
@@ -111,7 +113,7 @@ describe("a server that is flooded", () => {
   }
 
   it("answers no more than fits to a viewer that asks and never reads, and everything once it reads", async () => {
-    await open();
+    await open({ limits: UNRESTING });
     const { peer, socket, answered } = await unreadViewer(900);
     // The kernel takes some MiB, and the server one.
     expect(answered).toBeGreaterThan(10);
@@ -124,7 +126,7 @@ describe("a server that is flooded", () => {
 
   it("drops a viewer that takes nothing of its replies for too long with 1013, and lets it come back", async () => {
     const clock = new FakeClock();
-    await open({ clock, limits: { stallMs: 8_000 } });
+    await open({ clock, limits: { ...UNRESTING, stallMs: 8_000 } });
     const { peer, socket } = await unreadViewer(900);
     clock.advance(7_000);
     expect(peer.closing).toBe(undefined);
