@@ -122,7 +122,7 @@ export const limits = {
   crowdedMs: 2_000,
   /** Time that all peers that may act get in one turn of the event loop; the rest of their frames waits for the next turn. */
   turnMs: 8,
-  /** The same for viewers and for peers that have not said hello. */
+  /** The same for peers that have not said hello, and for viewers, who then rest three times as long. */
   viewTurnMs: 4,
   /** What a lossless subscriber is sent ahead of its acknowledgement. Half of what a replica retains, so it never evicts unread events. */
   windowBytes: 512 * 1024,

@@ -155,7 +155,7 @@ export class Connection implements ServedConnection {
       const session = resume ? sessions.resume(resume, role) : sessions.add(this.#newSession(role));
       this.#session = session;
       this.#outbox.join(this.#parts.shared.memory[role]);
-      if (role === "control") this.#transport.prefer?.();
+      this.#transport.rank?.(role === "control" ? "first" : "last");
       this.#dispatcher = new Dispatcher(this.#parts, session, this.#outbox, this.#changes);
       sessions.attach(session, this);
       if (resume) metrics.resumes += 1;

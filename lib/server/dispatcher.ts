@@ -147,16 +147,17 @@ export class Dispatcher {
 
   #contextOf(announced: Subscription[]): MethodContext {
     const session = this.#session;
-    const { backend, channels, closeSession, limits, lists, shared } = this.#parts;
+    const { backend, channels, closeSession, limits, shared } = this.#parts;
+    const inTurn = <T>(key: string, call: () => Promise<T>) => shared.looks[session.role].ask(this, key, call);
     return {
       backend,
       channels,
       session,
       limits,
-      lists,
+      inTurn,
       whileConnected: (call) => this.#pending.run(call),
       look: (what, { incarnation }, call) =>
-        session.role === "view" ? shared.looks.ask(this, `${what} ${incarnation}`, call) : call(),
+        session.role === "view" ? inTurn(`${what} ${incarnation}`, call) : call(),
       subscribe: (channel, afterSeq, delivery, acked = afterSeq) => {
         this.#end(channel);
         if (delivery === "gap") session.release(channel);

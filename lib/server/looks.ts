@@ -1,5 +1,6 @@
-// What viewers ask that costs a walk through /proc: one look at a time for all of them, their connections in turn, and the
-// same look for all requests that came before it began. So thousands of requests cost the others no more than one.
+// Calls that take long for one turn of the event loop, such as a list of all processes or a walk through /proc: one at a time for
+// all connections of a role, these in turn, and the same look for all requests that came before it began. So thousands of
+// requests cost the others no more than one.
 import { ExecwireError } from "../errors.ts";
 
 /** How long nothing is looked at after a look, in its own time. */

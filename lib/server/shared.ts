@@ -1,4 +1,4 @@
-// What the connections of a server share so that none of them takes it all: memory by role, and the looks of viewers.
+// What the connections of a server share so that none of them takes it all: memory, and calls that take long, by role.
 import type { Limits } from "../../protocol/index.ts";
 import type { Clock } from "../clock.ts";
 import { MemoryBudget } from "../log/memory-budget.ts";
@@ -15,7 +15,7 @@ export interface Shared {
   readonly memory: Readonly<Record<Role | "codex", MemoryPool>>;
   /** Replies that sessions keep until they are acknowledged. */
   readonly kept: MemoryBudget;
-  readonly looks: Looks;
+  readonly looks: Readonly<Record<Role, Looks>>;
 }
 
 /** Shared things within `limits`. */
@@ -30,6 +30,11 @@ export function shareWithin(limits: Limits, clock: Clock): Shared {
       codex: pool(CODEX_BYTES, pauseLeaseMs),
     },
     kept: new MemoryBudget(limits.repliesBytes),
-    looks: new Looks(),
+    looks: { control: new Looks(nextTurn), view: new Looks() },
   };
+}
+
+/** Who may act waits for others no longer than that they get a turn in between. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }

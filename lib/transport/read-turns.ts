@@ -15,40 +15,41 @@ import { limits } from "../../protocol/index.ts";
 const SLICE_BYTES = 4 * 1024;
 const MAX_SLICE_BYTES = 16 * 1024;
 
-/** How long the later peers rest, in turns that they have used up: nothing that they ask for is urgent. */
+/** How long viewers rest, in turns that they have used up: nothing that they ask for is urgent. */
 const REST = 3;
+
+/** Peers that may act, those that have not shown who they are, and those that only look: each kind has its lane. */
+export type Rank = "first" | "unknown" | "last";
 
 /** Time per turn of the event loop. */
 export interface TurnTimes {
   /** For peers that may act. */
   readonly turnMs: number;
-  /** For all others. */
+  /** For each other kind. */
   readonly viewTurnMs: number;
 }
 
 /** The turns of all peers of one server. */
 export class ReadTurns {
-  readonly #first: Lane;
-  readonly #later: Lane;
+  readonly #lanes: Readonly<Record<Rank, Lane>>;
 
   constructor({ turnMs, viewTurnMs }: TurnTimes = limits) {
-    this.#first = new Lane(turnMs, 0);
-    this.#later = new Lane(viewTurnMs, REST);
+    this.#lanes = { first: new Lane(turnMs, 0), unknown: new Lane(viewTurnMs, 0), last: new Lane(viewTurnMs, REST) };
   }
 
   /**
    * Reads `stream` in slices, each of which it emits as `data`; a listener of that parses it and offers what it finds. The
-   * peer is among the later ones until it is preferred.
+   * peer is unknown until it is ranked.
    */
   open(stream: Readable): Inflow {
-    return new Inflow(stream, this.#later, this.#first);
+    return new Inflow(stream, this.#lanes);
   }
 }
 
 /** What arrives from one peer. */
 export class Inflow {
   readonly #stream: Readable;
-  readonly #preferred: Lane;
+  readonly #lanes: Readonly<Record<Rank, Lane>>;
   #lane: Lane;
   readonly #pieces: (() => void)[] = [];
   #sliceBytes = SLICE_BYTES;
@@ -60,10 +61,10 @@ export class Inflow {
   /** Stands in the line of a lane; kept by that. */
   isInLine = false;
 
-  constructor(stream: Readable, lane: Lane, preferred: Lane) {
+  constructor(stream: Readable, lanes: Readonly<Record<Rank, Lane>>) {
     this.#stream = stream;
-    this.#lane = lane;
-    this.#preferred = preferred;
+    this.#lanes = lanes;
+    this.#lane = lanes.unknown;
     // With this listener the stream reads ahead up to its mark and then waits to be asked (Node: readable before data).
     stream.on("readable", this.#onReadable);
   }
@@ -88,9 +89,9 @@ export class Inflow {
     this.#wake(false);
   }
 
-  /** Its next turn is among the first. */
-  prefer(): void {
-    this.#lane = this.#preferred;
+  /** From its next turn on. */
+  rank(rank: Rank): void {
+    this.#lane = this.#lanes[rank];
   }
 
   /** What still comes is thrown away unread. */

@@ -96,7 +96,7 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
       pong: (sign) => this.#liveness.ponged(sign),
     });
     // It has shown a token that lets it act.
-    transport.prefer?.();
+    transport.rank?.("first");
   }
 
   readonly allocate: (bytes: number) => Buffer;
