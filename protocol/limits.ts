@@ -113,9 +113,10 @@ export const limits = {
   connectionsBytes: 256 * 1024 * 1024,
   /**
    * The same for all viewers: they cannot take what the others need, nor make the server grow by more than 64 MiB. Its memory grows
-   * by two to three times of what is counted (measured), for what was sent is only freed when V8 collects.
+   * by two to three times of what is counted (measured), for what was sent is only freed when V8 collects. Each of them may have a
+   * full chunk on its way.
    */
-  viewConnectionsBytes: 16 * 1024 * 1024,
+  viewConnectionsBytes: 18 * 1024 * 1024,
   /** A peer that takes not one byte of what waits for it for this long is dropped. Any byte counts, so a slow line is not. */
   stallMs: 30_000,
   /** When the outboxes of its kind are full together for this long, a connection that holds more than its share is dropped. */

@@ -30,7 +30,7 @@ interface Reply {
 
 /** What a chunk of output, and the description of a process, cost as objects. */
 const CHUNK_BYTES = 320;
-const INFO_BYTES = 1024;
+const INFO_BYTES = 512;
 
 /** Performs the requests of a connection that has said hello. */
 export class Dispatcher {

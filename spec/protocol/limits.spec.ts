@@ -84,6 +84,8 @@ describe("the default limits", () => {
 
   it("let all viewers together make a server hold less than 64 MiB, and leave far more to those that may act", () => {
     expect(limits.viewConnectionsBytes * 3).toBeLessThan(64 * 1024 * 1024);
+    const chunkFrame = limits.chunkBytes + limits.frameOverheadBytes + 256;
+    expect(limits.viewConnections * chunkFrame).toBeLessThan(limits.viewConnectionsBytes);
     expect(limits.viewConnectionsBytes * 8).toBeLessThan(limits.connectionsBytes);
   });
 
