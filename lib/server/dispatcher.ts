@@ -77,8 +77,8 @@ export class Dispatcher {
     const once = isMethod(method) && methods[method].once;
     const isKnown = once && session.knows(id);
     if (isKnown) metrics.duplicates += 1;
-    // One that is known is not one more.
     const cost = bytes + limits.requestOverheadBytes;
+    // One that is known is not one more.
     if (once ? session.isFull(limits) && !isKnown : !this.#mayLook(cost)) {
       const message = "too many requests of this session are running, or too much is unacknowledged";
       return this.#refuse(id, new ExecwireError("LIMIT_EXCEEDED", message, { data: { limit: "requests" } }));

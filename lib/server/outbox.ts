@@ -42,7 +42,7 @@ export class Outbox implements PoolMember {
   #pool: MemoryPool | undefined;
   #bytes = 0;
   #replyBytes = 0;
-  /** Of running requests. */
+  /** Of running requests, and of replies that are still to be made: nothing that the peer could take. */
   #heldBytes = 0;
   #sentFrames = 0;
   #isFull = false;
@@ -110,10 +110,12 @@ export class Outbox implements PoolMember {
   /** Calls back once there is room for a reply, of which so many bytes are reserved until it is made by `use`. */
   reserve(bytes: number, onRoom: (use: (make: () => Uint8Array) => void) => void): void {
     this.#answers.push(() => {
-      this.#charge(bytes, bytes);
+      this.#hold(bytes);
+      this.#replyBytes += bytes;
       onRoom((make) => {
         if (this.#isOver) return;
-        this.#charge(-bytes, -bytes);
+        this.#hold(-bytes);
+        this.#replyBytes -= bytes;
         this.send(make());
       });
     });
@@ -124,16 +126,13 @@ export class Outbox implements PoolMember {
   hold(bytes: number): boolean {
     const pool = this.#pool;
     if (pool && !pool.isPlenty && this.bytes + bytes > pool.share) return false;
-    this.#heldBytes += bytes;
-    pool?.add(bytes);
+    this.#hold(bytes);
     return true;
   }
 
   /** The request is over. */
   release(bytes: number): void {
-    if (this.#isOver) return;
-    this.#heldBytes -= bytes;
-    this.#pool?.add(-bytes);
+    if (!this.#isOver) this.#hold(-bytes);
   }
 
   /** The connection is over: what waits is not sent. */
@@ -179,6 +178,11 @@ export class Outbox implements PoolMember {
   #charge(bytes: number, replyBytes: number): void {
     this.#bytes += bytes;
     this.#replyBytes += replyBytes;
+    this.#pool?.add(bytes);
+  }
+
+  #hold(bytes: number): void {
+    this.#heldBytes += bytes;
     this.#pool?.add(bytes);
   }
 
