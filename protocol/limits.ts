@@ -116,7 +116,7 @@ export const limits = {
    * by two to three times of what is counted (measured), for what was sent is only freed when V8 collects. Each of them may have a
    * full chunk on its way.
    */
-  viewConnectionsBytes: 18 * 1024 * 1024,
+  viewConnectionsBytes: 16 * 1024 * 1024,
   /** A peer that takes not one byte of what waits for it for this long is dropped. Any byte counts, so a slow line is not. */
   stallMs: 30_000,
   /** When the outboxes of its kind are full together for this long, a connection that holds more than its share is dropped. */
@@ -140,7 +140,7 @@ export const limits = {
   /** Connections of one server that may control. */
   connections: 10_000,
   /** Connections of viewers. Beside those that control, so that they never take the place of one; each may hold a frame. */
-  viewConnections: 256,
+  viewConnections: 128,
   /**
    * Connections that have not shown who they are yet, at a time: with what each may hold they cost 32 MiB. Beyond it the one
    * that waits longest is closed. Never more than an eighth of the descriptors that this program may open.
