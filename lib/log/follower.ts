@@ -99,7 +99,7 @@ export class Follower {
     this.#acks.acknowledge();
   }
 
-  /** Takes what the source sent. Returns false for what a right source never sends. */
+  /** Takes what the source sent. Returns false for what a correct source never sends. */
   accept(delivery: ProcessEvent | GapNotice): boolean {
     if (this.#state !== "live") return true;
     if (lastSeqOf(delivery) > this.log.headSeq) this.#dropDeadHolds();
