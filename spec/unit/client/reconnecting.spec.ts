@@ -133,6 +133,15 @@ describe("a connection that heals", () => {
     expect([world.connection.isOpen, world.connection.transport]).toEqual([false, undefined]);
   });
 
+  it("fails at once when there is no server the first time", async () => {
+    world.open = () => Promise.reject(new Error("no server"));
+    world.connection.connect();
+    const lost = { code: "CONNECTION_LOST", data: { reason: "unreachable" } };
+    expect(await refusal(world.connection.ready)).toEqual(lost);
+    expect(world.reason?.message).toBe("cannot connect: no server");
+    expect([world.states, world.clock.armed]).toEqual([["connecting", "closed"], 0]);
+  });
+
   it("leaves a socket that opens too late, and tries the next one in its time", async () => {
     await world.connected();
     let openLate: (socket: FakeTransport) => void = () => undefined;
@@ -194,6 +203,15 @@ describe("a connection that heals", () => {
     expect(second.calls).toEqual(["send 1", "terminate"]);
   });
 
+  it("keeps no program alive while it is connected, and does while it comes back", async () => {
+    await world.connected();
+    expect([world.clock.armed, world.clock.foreground]).toEqual([1, 0]);
+    await world.pass(PING_MS);
+    expect([world.clock.armed, world.clock.foreground]).toEqual([1, 0]);
+    await world.lose();
+    expect(world.clock.foreground).toBe(2);
+  });
+
   it("has all silent intervals again after it came back", async () => {
     await world.connected();
     await world.pass(PING_MS);
@@ -213,16 +231,22 @@ describe("a connection that heals", () => {
     };
     socket.handlers?.frame(Uint8Array.of(1));
     expect(world.reason).toMatchObject({ code: "INTERNAL", cause: mistake });
-    expect(world.reason?.message).toContain("a mistake");
+    expect(world.reason?.message).toBe("what the server sent could not be handled: a mistake");
     expect([socket.calls.at(-1), world.states.at(-1), world.clock.armed]).toEqual(["close 4400 ", "closed", 0]);
   });
 
   it("gives up at the deadline of its recovery, with the socket that it has, and is closed once", async () => {
     await world.connected();
-    const second = await world.lose();
-    await world.pass(RECOVERY_MS - BACKOFF_MS);
+    world.open = () => Promise.reject(new Error("no server"));
+    await world.lose();
+    await world.pass(RECOVERY_MS - 2 * BACKOFF_MS);
+    world.open = async () => world.socket();
+    await world.pass(BACKOFF_MS - 1);
+    const second = world.sockets[1] as FakeTransport;
+    expect(second.calls).toEqual(["send 1"]);
+    await world.pass(1);
     expect(world.reason).toMatchObject({ code: "CONNECTION_LOST", data: { reason: "unreachable" } });
-    expect(second.calls.at(-1)).toBe("terminate");
+    expect(second.calls).toEqual(["send 1", "terminate"]);
     const { reason } = world;
     second.handlers?.closed(1006, "");
     world.connection.end(new ExecwireError("CLOSED", "again"));
