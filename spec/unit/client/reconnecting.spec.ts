@@ -97,7 +97,7 @@ class World {
   }
 }
 
-describe("a connection that heals", () => {
+describe("a connection that reconnects", () => {
   let world: World;
   beforeEach(() => {
     world = new World();
@@ -231,7 +231,7 @@ describe("a connection that heals", () => {
     };
     socket.handlers?.frame(Uint8Array.of(1));
     expect(world.reason).toMatchObject({ code: "INTERNAL", cause: mistake });
-    expect(world.reason?.message).toBe("what the server sent could not be handled: a mistake");
+    expect(world.reason?.message).toBe("a message of the server could not be handled: a mistake");
     expect([socket.calls.at(-1), world.states.at(-1), world.clock.armed]).toEqual(["close 4400 ", "closed", 0]);
   });
 
