@@ -1,4 +1,4 @@
-// The client for web pages and other platforms with a WebSocket of their own: no Node in it.
+// The client for web pages and other platforms with a global WebSocket. Must not import Node modules.
 import { SUBPROTOCOL } from "../protocol/index.ts";
 import { connectOver } from "./client/connect.ts";
 import type { ClientOptions, RemoteBackend } from "./client/remote-backend.ts";

@@ -1,4 +1,4 @@
-// Connects to a server from Node: the one place that knows every way to reach one.
+// Connects to a server from Node, over any kind of address.
 import type { Meter } from "@opentelemetry/api";
 import { SUBPROTOCOL } from "../protocol/index.ts";
 import { connectOver } from "./client/connect.ts";
@@ -10,19 +10,19 @@ import { openCommand } from "./transport/command.ts";
 import type { OpenTransport } from "./transport/transport.ts";
 import { type OpenLimits, openWebSocket } from "./transport/websocket-client.ts";
 
-/** Where a server is: `ws://HOST:PORT`, `wss://...`, `unix:PATH`, or a program that serves on its stdin and stdout. */
+/** The address of a server: `ws://HOST:PORT`, `wss://...`, `unix:PATH`, or a program that serves on its stdin and stdout. */
 export type ServerAddress = string | { readonly command: readonly string[] };
 
 /** How to connect from Node. */
 export interface ConnectOptions extends ClientOptions {
-  /** Where metrics go. Default: the OpenTelemetry SDK that is registered now, if there is one. */
+  /** Receives the metrics. Default: the meter of the OpenTelemetry SDK that is registered now, if there is one. */
   readonly meter?: Meter;
 }
 
 /**
  * Connects and resolves with a backend like the local one. Rejects with UNAUTHORIZED, VERSION_UNSUPPORTED,
- * INVALID_PARAMS (no such kind of address), or CONNECTION_LOST when there is nobody, or nobody more is let in (`data.reason`
- * is `server-full`). Later the link comes back by itself until `limits.recoveryMs` is over.
+ * INVALID_PARAMS (unknown kind of address), or CONNECTION_LOST when no server answers or the server is full (`data.reason` is
+ * `server-full`). After a later loss the link tries to reconnect for `limits.recoveryMs`.
  */
 export async function connect(
   address: ServerAddress,

@@ -1,20 +1,20 @@
-// One at a time, in the order of the calls.
+// Mutual exclusion for asynchronous tasks.
 
-/** Runs tasks one after another; one that fails does not keep the next from running. */
+/** Runs tasks one at a time, in the order of the calls; the next one runs also after a failure. */
 export class Mutex {
   #last: Promise<void> = Promise.resolve();
 
-  /** Resolves when all tasks so far are over. */
+  /** Resolves when all tasks so far have settled. */
   get settled(): Promise<void> {
     return this.#last;
   }
 
-  /** Runs `task` when all before it are over. Resolves and rejects as it does. */
+  /** Runs `task` when all earlier tasks have settled. Settles as the task does. */
   run<T>(task: () => T | Promise<T>): Promise<T> {
     const result = this.#last.then(task);
-    // Not the result itself: it may be large, and it would stay until the next one.
-    const nothing = () => undefined;
-    this.#last = result.then(nothing, nothing);
+    // Without the result, which may be large and would stay in memory until the next task.
+    const discard = () => undefined;
+    this.#last = result.then(discard, discard);
     return result;
   }
 }

@@ -1,196 +1,205 @@
-// The bounds of supervisors, servers and clients: unit in the name, reason beside it. Each can be overridden where one of these is
-// made, and spec/limits proves that it has an effect; relations between them are asserted in spec/protocol/limits.spec.ts.
+// The limits of supervisors, servers and clients, each with its unit in the name and its reason beside it. Options of these three
+// override them, and spec/limits proves that each one has an effect; spec/protocol/limits.spec.ts asserts relations between them.
 //
-// Other numbers stay where they are used: facts of the kernel or of another protocol (system calls, PATH_MAX, what the Codex client
-// accepts), steps of one mechanism that change no result (slices, timers that look again), and the defaults of runs and of agents'
+// Other numbers stay in the files that use them: facts of the kernel or of another protocol (system calls, what the Codex client
+// accepts), steps of one mechanism that change no result (slices, polling timers), and the defaults of runs and of agents'
 // sessions (exec/options.ts, exec/session-limits.ts), which belong to a call and not to a host.
 import { checkInteger, optional, type Problem } from "./check-value.ts";
 
-/** PATH_MAX of Linux without the NUL: the kernel takes no longer path, also where a host allows it. */
+/** PATH_MAX of Linux without the NUL: the kernel refuses longer paths. */
 export const PATH_MAX_BYTES = 4095;
 
-/** What a timer of Node can count, 24 days: longer ones fire at once. */
+/** Longest delay of a Node timer, 24 days: a longer one fires at once. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Default limits. */
 export const limits = {
-  /** Output bytes a process keeps for late readers (the Codex exec-server's 1 MiB). The oldest goes first. */
+  /** Output bytes a process keeps for late readers; the oldest are evicted first. As many as the Codex exec-server keeps. */
   retainedBytes: 1024 * 1024,
   /**
-   * Events a process keeps. Bounds the overhead of tiny chunks, and each chunk of a JSON read reply needs four to five
-   * values: 50,000 stay below the 262,144 values that the Codex client accepts in one message.
+   * Events a process keeps. Bounds the overhead of tiny chunks. A chunk of a JSON read reply has up to five values, and the Codex
+   * client accepts 262,144 values in a message: 50,000 chunks fit.
    */
   retainedEvents: 50_000,
-  /** One output event at most; larger reads are split. Equal to a pipe's default capacity, so a read is rarely split. */
+  /** Most bytes of an output event; larger reads are split. Equal to a pipe's default capacity, so a read is rarely split. */
   chunkBytes: 64 * 1024,
-  /** What an event costs beside its payload (object, view, slot: measured about 300), charged to the memory budget. */
+  /** Memory of an event without its payload (object, view, slot: measured about 300), charged to the memory budget. */
   eventOverheadBytes: 320,
-  /** Output of all processes of a supervisor together, payload and overhead. Beyond it each log evicts what it adds. */
+  /** Output of all processes of a supervisor, payload and overhead. Above it a log evicts as much as it adds. */
   memoryBudgetBytes: 512 * 1024 * 1024,
-  /** Followers of a chunk wait this long to be merged; the first never waits. One timer tick: below what a person or a prompt notices. */
+  /** Later chunks of a burst wait this long to be merged; the first never waits. One timer tick: no person notices it. */
   mergeWindowMs: 1,
-  /** The same while nobody follows the log. Ten events a second at most: what a client finds later is few and large. */
+  /** The same while the log has no follower. At most ten events a second: a later reader gets few and large ones. */
   unfollowedMergeWindowMs: 100,
-  /** Reads at least this large are never held back to be merged: there is nothing to gain. */
+  /** Chunks of at least this size never wait to be merged: merging gains nothing. */
   mergeBelowBytes: 16 * 1024,
-  /** Bytes of stdin accepted and not yet taken by the child. A larger single write enters when the queue is empty. */
+  /** Bytes of stdin accepted and not yet written to the child. A larger single write is accepted when the queue is empty. */
   stdinQueueBytes: 1024 * 1024,
-  /** Bytes of writes that wait for room in the queue; beyond it a write is refused, or who never waits would fill the memory. */
+  /** Bytes of writes that wait for room in the queue; above it a write is refused, since callers may never await. */
   stdinParkedBytes: 16 * 1024 * 1024,
-  /** Write ids remembered per process, so that a retried write is acknowledged and not written twice. */
+  /** Write ids remembered per process, so that a repeated write is acknowledged and not written twice. */
   writeIds: 4096,
-  /** Characters of a write id: a uuid with room for a prefix. The host of the process checks it, not its remote clients. */
+  /** Characters of a write id: a uuid with room for a prefix. Checked by the host of the process, not by its remote clients. */
   writeIdChars: 256,
-  /** Processes alive at once; each costs 3 descriptors here and a process there. Below the usual limit of 4,096 descriptors. */
+  /** Processes that are not closed; each needs 3 descriptors of the supervisor, together below the usual limit of 4,096. */
   liveProcesses: 1024,
-  /** A closed process stays readable this long (today's Codex exec-server). */
+  /** A closed process stays readable this long, as in the Codex exec-server. */
   closedRetentionMs: 80_000,
-  /** Closed processes kept at once; beyond it the oldest are removed early. */
+  /** Closed processes kept at once; above it the oldest are removed early. */
   closedProcesses: 4096,
-  /** Output of all closed processes kept; beyond it the largest that nobody holds lose theirs and keep their end. */
+  /** Output of all closed processes; above it the largest logs without a lossless reader lose their output, not their exit. */
   closedBytes: 64 * 1024 * 1024,
-  /** What a process printed that its Codex client has not taken, while it runs on without being held back: 54 MiB as base64, and the client takes messages of 64. */
+  /**
+   * Output that a Codex client has not read; above it the log drops the oldest and does not make the process wait. 54 MiB as
+   * base64, and the client accepts messages of 64 MiB.
+   */
   unreadBytes: 40 * 1024 * 1024,
-  /** From SIGTERM to SIGKILL: what most programs need to shut down in order. */
+  /** From SIGTERM to SIGKILL: enough for most programs to shut down cleanly. */
   graceMs: 5_000,
-  /** Once nothing is left that can be killed, how long `close()` waits for streams that an unrelated process holds open. */
+  /**
+   * How long `close()` waits for streams that an unrelated process keeps open, when no process is left to kill. A client that
+   * closes waits for the server's reply at most twice as long as the grace and this together.
+   */
   closeDeadlineMs: 2_000,
-  /** A lossless reader that holds a child back and asks for nothing for this long is taken for gone, and gets a gap. */
+  /** A lossless reader that makes a child wait and reads nothing for this long is considered dead; it gets a gap. */
   pauseLeaseMs: 300_000,
-  /** Longest `waitMs` of a read: a day, within what a timer can do. The host of the process checks it, not its remote clients. */
+  /** Longest `waitMs` of a read: a day, less than MAX_TIMER_MS. Checked by the host of the process, not by its remote clients. */
   readWaitMs: 86_400_000,
   /**
-   * Arguments of a process as lists show them, in UTF-8; what is left out is counted. Enough for what people type, and the
-   * infos of all processes that a supervisor keeps could stand in one frame.
+   * Bytes of a process's arguments in its info, in UTF-8; the omitted ones are counted. Enough for typed commands, and the infos
+   * of all processes of a supervisor fit into one frame.
    */
   infoArgvBytes: 2048,
-  /** Labels of a process: lists and changes carry them all. */
+  /** Labels of a process: every list and change contains them all. */
   labels: 64,
   /** Names and values of a process's labels together, in UTF-8. */
   labelBytes: 8192,
   /** The working directory of a process, in UTF-8. */
   pathBytes: PATH_MAX_BYTES,
-  /** What a process costs beside its output and the texts of its info (measured: 4,500 in all when closed), charged to the memory budget. */
+  /** Memory of a process without its output and the strings of its info (measured: 4,500), charged to the memory budget. */
   processOverheadBytes: 4096,
-  /** Infos of all closed processes; beyond it the oldest processes are removed early. More than `closedProcesses` of usual ones. */
+  /** Infos of all closed processes; above it the oldest are removed. Enough for `closedProcesses` infos of the usual size. */
   closedInfoBytes: 48 * 1024 * 1024,
-  /** Patterns of an environment policy, each of its two lists. Like the next one checked by the host, not by its remote clients. */
+  /** Patterns in each list of an environment policy. Like the next limit checked by the host, not by its remote clients. */
   envPatterns: 1024,
-  /** Characters of such a pattern: it is held against every variable, and takes their lengths multiplied. */
+  /** Characters of such a pattern: matching takes time proportional to its length times that of all variable names. */
   envPatternChars: 256,
-  /** A list for a client that knows no pages; arguments are shortened further where it would be more. */
+  /** A list for an older client without pages; infos omit more arguments where it would be larger. */
   listBytes: 4 * 1024 * 1024,
-  /** Processes that a client takes in one list: many times what a server keeps. A list without an end would fill its memory. */
+  /** Processes that a client accepts in one list: many times what a server keeps. An endless list would fill its memory. */
   listedProcesses: 100_000,
-  /** A page of a list: encoding a larger one would keep everybody else waiting for milliseconds. */
+  /** A page of a list: encoding a larger one would delay all other connections for milliseconds. */
   listPageBytes: 512 * 1024,
-  /** Characters of a process id chosen by a caller: the Codex client's need no more. The host checks it, not its remote clients. */
+  /** Characters of a process id: enough for the Codex client's. Checked by the host, not by its remote clients. */
   processIdChars: 8192,
-  /** One frame on a connection; larger ones close it with 1009. Far above a read reply of a whole log (1 MiB). */
+  /** A frame on a connection; a larger one closes it with 1009. Far above a read reply with a whole log (1 MiB). */
   frameBytes: 16 * 1024 * 1024,
   /**
-   * What a peer may send before it has shown who it is: a hello with a token, a session and some thousand pending
-   * requests. Pieces in which it arrives are charged too, and a frame of it is judged by its announced length.
+   * What a peer may send before it is authenticated: a hello with a token, a session and some thousand pending requests. Counts
+   * the overhead of fragments too, and a frame counts with its announced length.
    */
   helloBytes: 64 * 1024,
-  /** One frame of a viewer: all it can send is a small request, which acknowledges some thousand replies at most. */
+  /** A frame of a viewer, which sends only small requests that acknowledge some thousand replies at most. */
   viewFrameBytes: 64 * 1024,
-  /** Nesting of a message, checked by each receiver with its own limit: the deepest legal one has 5 levels. */
+  /** Nesting of a message, checked by each receiver with its own limit: the deepest valid message has 5 levels. */
   messageDepth: 16,
-  /** The same for the values of a message, keys included: a read reply of 50,000 chunks has 450,000. */
+  /** Values of a message, keys included, checked likewise: a read reply of 50,000 chunks has 450,000. */
   messageValues: 524_288,
-  /** From the opened connection to its hello: a port scanner holds nothing for longer. */
+  /** From the opened connection to its hello: a port scanner occupies nothing for longer. */
   handshakeMs: 5_000,
-  /** A silent connection is asked for a sign of life this often, and is dead when two in a row stay unanswered. */
+  /** A silent connection is pinged this often, and considered dead after two pings in a row without a reply. */
   pingMs: 20_000,
-  /** A session outlives its connection this long: the Codex exec-server's 80 s. Must exceed `recoveryMs`. */
+  /** A session outlives its connection this long, as in the Codex exec-server. Must exceed `recoveryMs`. */
   sessionTtlMs: 80_000,
-  /** A client tries this long to come back before it gives up. */
+  /** A client tries to reconnect for this long before it gives up. */
   recoveryMs: 45_000,
-  /** First pause between two attempts to come back; doubled each time, with jitter. */
+  /** First pause between two reconnect attempts; doubled each time, with jitter. */
   backoffFirstMs: 50,
-  /** Longest pause between two attempts: a server that is back is found within this time. */
+  /** Longest pause between two reconnect attempts: a restarted server is found within this time. */
   backoffLastMs: 5_000,
-  /** Bytes handed to a socket and not yet taken by the kernel, above which subscriptions of this connection wait. */
+  /** Bytes passed to a socket and not yet accepted by the kernel, above which the subscriptions of this connection wait. */
   outboxBytes: 1024 * 1024,
-  /** The same for everything, replies included: beyond it the peer does not read at all and the connection is closed. */
+  /** The same with replies: above it the peer reads nothing at all and the connection is closed. */
   outboxMaxBytes: 64 * 1024 * 1024,
-  /** Replies to one peer that the kernel has not taken, above which nothing more is read from it: it asks and does not read. */
+  /** Replies to a peer that the kernel has not accepted; above it the server reads no more requests of this peer. */
   outboxReplyBytes: 1024 * 1024,
-  /** What a queued frame costs beside its bytes (two writes, their callbacks, a header: measured 500 of heap, 1,000 of RSS). */
+  /** Memory of a queued frame without its bytes (two writes, their callbacks, a header: measured 500 of heap, 1,000 of RSS). */
   frameOverheadBytes: 1024,
-  /** All outboxes of connections that may act, together: 128 that are full, twice over. With more of them each may hold less. */
-  outboxesBytes: 256 * 1024 * 1024,
-  /** The same for all viewers: they cannot take what the others need, nor make the server grow by more than 64 MiB. */
-  viewOutboxesBytes: 24 * 1024 * 1024,
-  /** The same for clients of a dialect. Those of the Codex protocol take replies of hundreds of MiB: one of those, and what the others need. */
-  dialectOutboxesBytes: 1024 * 1024 * 1024,
-  /** A peer that takes not one byte of what waits for it for this long is dropped. Any byte counts, so a slow line is not. */
-  stallMs: 30_000,
-  /** When the outboxes of its kind are full together for this long, a connection that holds more than its share is dropped. */
-  crowdedMs: 2_000,
-  /** Time that all peers that may act get in one turn of the event loop; the rest of their frames waits for the next turn. */
-  turnMs: 8,
-  /** The same for viewers and for peers that have not said hello. */
-  viewTurnMs: 4,
-  /** What a lossless subscriber is sent ahead of its acknowledgement. Half of what a replica retains, so it never evicts unread events. */
-  windowBytes: 512 * 1024,
-  /** Requests of one session that are running or whose replies were not acknowledged. */
-  requests: 4096,
-  /** Requests of one viewer that are running: a read that waits for each process, with room to spare. */
-  viewRequests: 1024,
-  /** What a running request costs beside its frame (promises, a timer, a listener: measured 2,000). */
-  requestOverheadBytes: 2048,
-  /** Running requests of all viewers that change nothing, frames and overhead. */
-  viewRequestsBytes: 16 * 1024 * 1024,
-  /** The same for the connections that may act. */
-  requestsBytes: 256 * 1024 * 1024,
-  /** Replies that one session keeps because they were not acknowledged; beyond it the client can ask for nothing more. */
-  sessionRepliesBytes: 16 * 1024 * 1024,
-  /** The same for all sessions together: eight clients that never acknowledge. */
-  repliesBytes: 128 * 1024 * 1024,
-  /** Connections of one server that may control. */
-  connections: 10_000,
-  /** Connections of viewers. Beside those that control, so that they never take the place of one; each may hold a frame. */
-  viewConnections: 256,
   /**
-   * Connections that have not shown who they are yet, at a time: with what each may hold they cost 32 MiB. Beyond it the one
-   * that waits longest is closed. Never more than an eighth of the descriptors that this program may open.
+   * Outboxes and running requests of all controlling connections: twice as much as 128 full outboxes. More connections have smaller
+   * shares.
+   */
+  connectionsBytes: 256 * 1024 * 1024,
+  /**
+   * The same for all viewers: they cannot use up the memory of the others, nor make the server grow by more than 64 MiB. The memory
+   * of the server grows by two to three times this number (measured), because V8 frees sent frames late. It leaves room for a full
+   * chunk to each viewer.
+   */
+  viewConnectionsBytes: 16 * 1024 * 1024,
+  /** The same for clients of a dialect. For Codex clients: room for one reply of hundreds of MiB beside the other clients. */
+  dialectConnectionsBytes: 1024 * 1024 * 1024,
+  /** A peer that accepts no byte of its outbox for this long is dropped. Any byte counts, so a slow line is not dropped. */
+  stallMs: 30_000,
+  /** When the outboxes of one kind are full together for this long, the connections above their share are dropped. */
+  crowdedMs: 2_000,
+  /** Time for the frames of all controlling peers in one turn of the event loop; the remaining frames wait for the next turn. */
+  turnMs: 8,
+  /** The same for peers before their hello, and for viewers, which then rest three times as long. */
+  viewTurnMs: 4,
+  /** Unacknowledged output sent to a lossless subscriber. Half of what a replica retains, so it evicts no unread events. */
+  windowBytes: 512 * 1024,
+  /** Requests of a session that are running or whose replies are not acknowledged. */
+  requests: 4096,
+  /** Running requests of a viewer: a waiting read for each process, with room to spare. */
+  viewRequests: 1024,
+  /** Memory of a running request without its frame (promises, a timer, listeners: measured 4,000 for a read that waits). */
+  requestOverheadBytes: 4096,
+  /** Unacknowledged replies that a session keeps; above it new requests of the client are refused. */
+  sessionRepliesBytes: 16 * 1024 * 1024,
+  /** The same for all sessions: eight clients that never acknowledge. */
+  repliesBytes: 128 * 1024 * 1024,
+  /** Controlling connections of a server. */
+  connections: 10_000,
+  /** Connections of viewers. Not counted as `connections`, so that they never use up those; each may buffer a frame. */
+  viewConnections: 128,
+  /**
+   * Connections that are not authenticated yet: with full buffers they cost 32 MiB. Above it the oldest of them is closed. Never
+   * more than an eighth of the descriptors that this program may open.
    */
   waitingConnections: 256,
-  /** Descriptors kept free for children and files: with fewer, viewers are not let in and few connections wait. At most an eighth of all. */
+  /** Descriptors kept free for children and files: with fewer, viewers are refused and few peers may wait. At most an eighth. */
   reservedDescriptors: 128,
-  /** Sessions that may control, detached ones included. */
+  /** Controlling sessions, also those without a connection. */
   sessions: 10_000,
-  /** Sessions of viewers, detached ones included. More than their connections, so that a viewer that comes back finds room. */
+  /** Sessions of viewers, also without a connection. More than `viewConnections`, so that a viewer that reconnects finds room. */
   viewSessions: 512,
-  /** A viewer's session outlives its connection this long: a short cut. It owns nothing that would be worth more. */
+  /** A viewer's session outlives its connection this long: enough for a short interruption, as it owns nothing worth keeping. */
   viewSessionTtlMs: 10_000,
   /**
-   * Characters of all globs of an `envPolicy`, times those of all names they are held against: some milliseconds. A policy
-   * of fifty globs for two hundred variables takes a million.
+   * Characters of all globs of an `envPolicy`, times the characters of all names that they are matched with: some milliseconds.
+   * A policy of fifty globs for two hundred variables takes a million.
    */
   envGlobSteps: 16_000_000,
-  /** Bytes of one argument or environment entry with its NUL, checked by the host: Linux's MAX_ARG_STRLEN, 32 pages. */
+  /** Bytes of an argument or environment entry with its NUL, checked by the host: MAX_ARG_STRLEN of Linux, 32 pages. */
   argBytes: 131_072,
 } as const;
 
-/** What every peer must take in one frame. The info of a process stays below it, with the longest id, labels and directory. */
+/** The frame that every peer must accept. The info of a process is smaller, also with the longest id, labels and directory. */
 export const MIN_FRAME_BYTES = 64 * 1024;
 
-/** The least that a server may ask for as `pingMs`: more often it would keep its client from everything else. */
+/** Least `pingMs` that a server may announce: more pings would keep its client too busy. */
 export const MIN_PING_MS = 10;
 
-/** The most that a server may announce as `windowBytes`: a client keeps so much for a reader that does not read. */
+/** Largest `windowBytes` that a server may announce: a client buffers so much for each reader that does not read. */
 export const MAX_WINDOW_BYTES = 64 * 1024 * 1024;
 
 /** Limits as a caller may override them. */
 export type Limits = { readonly [K in keyof typeof limits]: number };
 
-/** Without any time nothing would ever be read. */
+/** With 0 ms per turn no frame would ever be handled. */
 const NOT_ZERO: readonly string[] = ["turnMs", "viewTurnMs"] satisfies (keyof Limits)[];
 
-/** The first problem of overrides: an unknown name, or a value that is no whole number (for times: within a timer). */
+/** The first problem of overrides: an unknown name, or a value that is not a whole number (for times: up to MAX_TIMER_MS). */
 export function checkLimits(overrides: Partial<Limits>): Problem | undefined {
   for (const [name, value] of Object.entries(overrides)) {
     const field = `limits.${name}`;

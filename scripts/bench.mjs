@@ -1,4 +1,4 @@
-// Lists the benches in scripts/bench with the first line of their comment; `npm run bench -- NAME` runs one.
+// Lists the benchmarks in scripts/bench with the first line of their comment; `npm run bench -- NAME` runs one.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -12,10 +12,10 @@ if (wanted === undefined) {
     const purpose = readFileSync(join(folder, name), "utf8").match(/^\/\/ (.*)$/m)?.[1] ?? "";
     console.log(`${name.slice(0, -".mjs".length).padEnd(20)} ${purpose}`);
   }
-  if (names.length === 0) console.log("No benches in scripts/bench.");
+  if (names.length === 0) console.log("No benchmarks in scripts/bench.");
 } else if (names.includes(`${wanted}.mjs`)) {
   await import(pathToFileURL(join(folder, `${wanted}.mjs`)).href);
 } else {
-  console.error(`No bench named ${wanted}; npm run bench lists them.`);
+  console.error(`No benchmark is named ${wanted}; npm run bench lists them.`);
   process.exitCode = 1;
 }

@@ -1,5 +1,5 @@
-// Builds dist: tsc for the library, and a bundle of the command line. Into a new folder that then takes its place, so that a
-// deleted source leaves no stale output and whoever starts from dist at this moment finds it whole.
+// Builds dist: tsc for the library, and a bundle of the command line. Builds into a new folder that then replaces dist, so that
+// deleted sources leave no stale output, and a program that starts from dist meanwhile finds it complete.
 import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";

@@ -1,26 +1,26 @@
-// Puts the command line and the packages it needs into a few files: as hundreds of modules it takes twice as long to start,
-// and it is started for each command. Each command stays a file that is loaded when it is called.
+// Bundles the command line and its packages into a few files: hundreds of modules take twice as long to load, which each command
+// would pay for. Each command remains a file of its own that is loaded only when it runs.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
 
 const root = join(import.meta.dirname, "..");
 
-/** These have parts in machine code, which they look for beside themselves. */
+/** Not bundled: these packages load native addons from their own folders. */
 const external = ["koffi", "node-pty", "msgpackr-extract"];
-/** Of rxjs Node gets a form in which everything is loaded; of this one only what is used remains. */
+/** Node would resolve rxjs to CommonJS, which is bundled as a whole; the ES modules can be tree-shaken. */
 const alias = { rxjs: join(root, "node_modules/rxjs/dist/esm/index.js") };
-/** Packages made for `require` expect to find one. */
+/** CommonJS packages need a `require`. */
 const banner =
   'import { createRequire as requireFor } from "node:module"; const require = requireFor(import.meta.url);';
 
-/** Bundles what tsc has emitted for the command line in `dist`, in its place. */
+/** Replaces tsc's output for the command line in `dist` by the bundle. */
 export async function bundleCli(dist) {
   const folder = join(dist, "lib/cli");
   const { outputFiles, metafile } = await build({
     entryPoints: [join(folder, "main.js")],
     outdir: folder,
-    // What is called after its place is called the same wherever it is built, and the same again when nothing has changed.
+    // Chunk names include paths: relative to dist, they are the same on every machine and in every build of the same sources.
     absWorkingDir: dist,
     bundle: true,
     splitting: true,
@@ -40,7 +40,7 @@ export async function bundleCli(dist) {
   writeFileSync(join(folder, "LICENSES"), licensesOf(Object.keys(metafile.inputs).map((path) => join(dist, path))));
 }
 
-/** The licenses of the packages that are in the bundle ask to be passed on with it. */
+/** The licenses of the bundled packages, which must be distributed with the bundle. */
 function licensesOf(inputs) {
   const packages = new Set(inputs.flatMap((path) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? []));
   const texts = [...packages].sort().map((folder) => {

@@ -1,5 +1,5 @@
-// Checks that what is written keeps up with the code: a doc comment on every export, a comment at the head of every file
-// and on every limit, and relative links that lead somewhere. Usage: node scripts/check-docs.mjs [ROOT].
+// Checks the documentation: a doc comment on every export, a comment at the head of every file and on every limit, and relative
+// links whose targets exist. Usage: node scripts/check-docs.mjs [ROOT].
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { findFiles, lineAt, mask } from "./source.mjs";
@@ -25,12 +25,12 @@ else console.log(`docs ok: ${counts.exports} exports, ${counts.limits} limits, $
 function* checkSource(path) {
   const text = readFileSync(join(root, path), "utf8");
   if (!/^(#!.*\n)?\s*\/[/*](?!\s*(biome-ignore|@ts-))/.test(text)) {
-    yield { path, line: 1, what: "begins without a comment that says what the file is for" };
+    yield { path, line: 1, what: "does not begin with a comment on its purpose" };
   }
   const { bare } = mask(text);
   const seen = new Set();
   for (const { name, index } of findExports(bare)) {
-    // Only the first overload, or the first of a type and a value of one name, carries the comment.
+    // Only the first overload, or the first of a type and a value with the same name, needs a comment.
     if (seen.has(name)) continue;
     seen.add(name);
     counts.exports++;
@@ -40,7 +40,7 @@ function* checkSource(path) {
   }
 }
 
-/** Exported declarations, and the local ones named in an `export { ... }` list; re-exports are documented at home. */
+/** Exported declarations, and local ones in an `export { ... }` list. Re-exports are documented where they are declared. */
 function* findExports(bare) {
   for (const match of bare.matchAll(EXPORT)) yield { name: match[1], index: match.index };
   for (const list of bare.matchAll(/^export\s+(?:type\s+)?\{([^}]*)\}(?!\s*from\b)/gm)) {
@@ -52,14 +52,14 @@ function* findExports(bare) {
   }
 }
 
-/** Whether the lines right above are a `/** ... *\/` that says something; line comments may stand between. */
+/** Whether a non-empty `/** ... *\/` stands directly above; line comments may stand between. */
 function hasDocComment(text, index) {
   const above = text.slice(0, index).replace(/(\n[ \t]*\/\/[^\n]*)+\n$/, "\n");
   if (!/\*\/[ \t]*\n$/.test(above)) return false;
   return /^\/\*\*[\s\S]*\w[\s\S]*\*\/\s*$/.test(above.slice(above.lastIndexOf("/*")));
 }
 
-/** Every property of the exported `limits` object has a comment right above it or at the end of its line. */
+/** Every property of the exported `limits` object needs a comment directly above it or at the end of its line. */
 function* checkLimits(path) {
   if (!existsSync(join(root, path))) return;
   const text = readFileSync(join(root, path), "utf8");
@@ -87,7 +87,7 @@ function* checkLimits(path) {
   }
 }
 
-/** Relative links, inline or by reference, point to files that exist; code is not searched for links. */
+/** Relative links, inline or by reference, must point to existing files. Links in code are ignored. */
 function* checkLinks(path) {
   const blank = (text) => text.replace(/[^\n]/g, " ");
   const text = readFileSync(join(root, path), "utf8")

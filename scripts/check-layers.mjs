@@ -1,10 +1,10 @@
-// Enforces the layers below: imports point down only, no cycles, browser code stays free of Node, small files.
-// Usage: node scripts/check-layers.mjs [ROOT]. One line a violation (file:line, what, which rule), exit 1.
+// Enforces the layers below: imports only point down, no cycles, no Node in browser code, small files.
+// Usage: node scripts/check-layers.mjs [ROOT]. Prints one line per violation (file:line, what, rule) and exits with 1.
 import { readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { findFiles, lineAt, mask } from "./source.mjs";
 
-/** An import goes to a lower row. Within a row it stays in its own folder, except for PEERS. */
+/** A file imports from lower rows. Within its row it imports only from its own folder and from PEERS. */
 const LAYERS = [
   /* 0 language  */ ["protocol"],
   /* 1 truth     */ ["lib/log", "lib/errors.ts", "lib/clock.ts", "lib/limits.ts", "lib/mutex.ts"],
@@ -33,7 +33,7 @@ const PEERS = {
   "lib/index.ts": ["lib/connect.ts"],
 };
 
-/** These import nothing of the project but themselves and this list: no end knows how a host runs processes. */
+/** Within the project, these import only themselves and this list: no end knows how a host runs processes. */
 const CONTRACT = [
   "protocol",
   "lib/log",
@@ -49,7 +49,7 @@ const ONLY = {
   "lib/codex": [...CONTRACT, "lib/host", "lib/files", "lib/telemetry", "lib/transport", "lib/server", "lib/client"],
 };
 
-/** Code that also runs in a browser: no `node:`, only these packages, and of the project only code that runs there too. */
+/** Code that also runs in a browser: imports no `node:` module, only these packages, and only project code of this list. */
 const BROWSER = [
   "protocol",
   "lib/log",
@@ -89,7 +89,7 @@ if (violations.length > 0) {
   console.log(`layers ok: ${sizes.length} files, code lines median ${median}, max ${sizes.at(-1) ?? 0}`);
 }
 
-/** A file with the unit of LAYERS it belongs to, its imports and its size. */
+/** A file with its unit in LAYERS, its imports and its size. */
 function readSource(path) {
   const text = readFileSync(join(root, path), "utf8");
   const { code, bare } = mask(text);
@@ -109,7 +109,7 @@ function isBrowser({ path, unit }) {
   return BROWSER.includes(unit) && !NODE_ONLY_FILES.test(path);
 }
 
-/** Static, dynamic and type imports, and re-exports. The specifier is blank in `bare`, so a string never matches. */
+/** Static, dynamic and type imports, and re-exports. Strings are blank in `bare`, so an import inside a string does not match. */
 function findImports(path, code, bare) {
   return [...bare.matchAll(/\b(?:from|import|import\s*\()\s*(["'`])( *)\1/g)].map((match) => {
     const end = match.index + match[0].length - 1;
@@ -123,9 +123,9 @@ function findImports(path, code, bare) {
 
 function* checkShape({ path, unit, bare, codeLines }) {
   const at = (offset, what, rule) => ({ path, line: lineAt(bare, offset), what, rule });
-  if (unit === undefined) yield at(0, "belongs to no layer", "every file has a place in the table of layers");
-  if (!path.split("/").every((part) => KEBAB_CASE.test(part))) yield at(0, "is badly named", "kebab-case file names");
-  if (codeLines > MAX_CODE_LINES) yield at(0, `has ${codeLines} code lines`, `at most ${MAX_CODE_LINES} a file`);
+  if (unit === undefined) yield at(0, "belongs to no layer", "every file must be in the table of layers");
+  if (!path.split("/").every((part) => KEBAB_CASE.test(part))) yield at(0, "has a bad name", "kebab-case file names");
+  if (codeLines > MAX_CODE_LINES) yield at(0, `has ${codeLines} code lines`, `at most ${MAX_CODE_LINES} per file`);
   for (const { index } of bare.matchAll(/\bexport\s+default\b|\bas\s+default\b/g)) {
     yield at(index, "exports a default", "no default exports");
   }
@@ -176,7 +176,7 @@ function* checkImport(file, { target, typeOnly, line }) {
   }
 }
 
-/** One violation for each import that closes a cycle in a depth-first walk; type imports count, they are knowledge too. */
+/** One violation for each import that closes a cycle in a depth-first walk. Type imports count: they are dependencies too. */
 function* findCycles() {
   const done = new Set();
   function* visit(path, trail) {

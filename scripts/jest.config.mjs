@@ -8,12 +8,10 @@ export default {
   testEnvironment: "<rootDir>/spec/support/environment.mjs",
   globalSetup: "<rootDir>/scripts/jest.global-setup.mjs",
   testSequencer: "<rootDir>/scripts/jest.sequencer.mjs",
-  // One for each core. Jest would leave a core to itself, which on two cores means no workers; the specs mostly wait for the
-  // programs that they run, so a core to itself would idle.
+  // One worker per core. Jest would reserve a core for itself, which on two cores leaves no workers. That core would idle, since
+  // the specs mostly wait for the programs they run.
   maxWorkers: "100%",
   testTimeout: 20_000,
-  // The gate must end even when a spec has left a connection open; whoever hunts such a leak runs with --forceExit=false.
-  forceExit: true,
   injectGlobals: false,
   extensionsToTreatAsEsm: [".ts"],
   transform: {
@@ -26,7 +24,7 @@ export default {
       },
     ],
   },
-  // The specs see the real `process`, whose nextTick and hrtime Node's own streams use too: never fake those.
+  // The specs see the real `process`, and Node's streams use its nextTick and hrtime: never fake those.
   fakeTimers: { doNotFake: ["nextTick", "hrtime"] },
   reporters: ["default", "<rootDir>/scripts/tally-reporter.mjs"],
 };

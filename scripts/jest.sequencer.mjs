@@ -1,10 +1,10 @@
-// Jest sequencer: in a fresh clone, the specs that run programs come first, so that no worker is left with a long file at the
-// end. Where jest knows the durations of an earlier run, its own order is better.
+// Jest sequencer: in a fresh clone, specs that run programs come first, so that no worker ends with a long file. If jest knows
+// the durations of an earlier run, its own order is better.
 import { join, relative, sep } from "node:path";
 import Sequencer from "@jest/test-sequencer";
 
 const spec = join(import.meta.dirname, "../spec");
-/** Folders of spec, those of the longest files first. */
+/** Folders of spec, the slowest files first. */
 const LONGEST_FIRST = ["cli", "contract", "resilience", "codex", "cases", "browser", "wire"];
 
 export default class LongestFirst extends Sequencer {
@@ -15,9 +15,9 @@ export default class LongestFirst extends Sequencer {
   }
 }
 
-/** Place of the folder of a file; those that are not named are short. */
+/** The position of the file's folder in the list; the files of all other folders are short. */
 function rank({ path }) {
   const [folder] = relative(spec, path).split(sep);
-  const place = LONGEST_FIRST.indexOf(folder);
-  return place < 0 ? LONGEST_FIRST.length : place;
+  const position = LONGEST_FIRST.indexOf(folder);
+  return position < 0 ? LONGEST_FIRST.length : position;
 }

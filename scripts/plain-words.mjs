@@ -1,11 +1,10 @@
-// Refuses constructions that make a native reader stop: each pattern stands beside what to write instead. Part of
-// `npm run docs`. Looks at comments, strings and documents, never at names in code.
-// Usage: node scripts/plain-words.mjs [PATH ...], for files and folders; without one, everything that is checked.
+// Rejects constructions that make a native reader stop, and prints what to write instead. Checks comments, strings and documents,
+// not names in code. Usage: node scripts/plain-words.mjs [PATH ...] (files or folders; default: everything).
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { findFiles, mask } from "./source.mjs";
 
-/** Pattern, and its replacement. A false alarm is a reason to make the pattern narrower, not to leave the file out. */
+/** Patterns and what to write instead. If a pattern gives a false alarm, narrow it; do not exclude the file. */
 const FORBIDDEN = [
   [/\b(no|some|any)body\b/i, "name the reader, process, client or user: `no reader`, `another client`"],
   [/\b(who|what|which)ever\b/i, "name the subject: `any reader`, `every process that`"],
@@ -34,7 +33,7 @@ const FORBIDDEN = [
 const root = join(import.meta.dirname, "..");
 const SOURCES = ["protocol", "lib", "scripts"];
 const DOCUMENTS = ["README.md", "lib", "protocol", "scripts", "spec/README.md", "spec/cases/README.md"];
-/** This list quotes what it forbids. */
+/** Excluded, since its list quotes the forbidden words. */
 const SELF = "scripts/plain-words.mjs";
 
 const wanted = process.argv.slice(2).map((path) => path.replace(/\/$/, ""));
@@ -61,7 +60,7 @@ for (const path of files) {
 if (count > 0) process.exitCode = 1;
 else console.log(`words ok: ${files.length} files`);
 
-/** Comments and the inside of strings, without the signs that begin a comment line; the rest is blank. */
+/** Comments and the contents of strings, without comment markers; everything else is blank. */
 function proseOfSource(text) {
   return blankOut(text, mask(text).bare).replace(/^\s*(\/\/+|\/\*\*?|\*\/?)\s?/gm, "");
 }
@@ -72,7 +71,7 @@ function blankOut(text, bare) {
   return prose;
 }
 
-/** Without blocks of code, code in backquotes, and links. */
+/** The document without code blocks, inline code and link targets. */
 function proseOfDocument(text) {
   const blank = (part) => part.replace(/[^\n]/g, " ");
   return text

@@ -1,13 +1,13 @@
 // Types of prerequisites.mjs, for the specs.
 
-/** The path of the native codex binary; undefined when it is not there. */
+/** The path of the native codex binary; undefined if it is not installed. */
 export function findReference(): string | undefined;
 
-/** The path of chromium; undefined when it is not there. */
+/** The path of Chromium; undefined if it is not installed. */
 export const chromiumPath: string | undefined;
 
-/** What of this is not installed. */
+/** Those of the programs that are not installed. */
 export function lacking(...programs: readonly string[]): string[];
 
-/** The command that runs a program as PID 1; undefined where the system allows none. */
+/** The command that runs a program as PID 1; undefined if the system does not allow it. */
 export function findNamespace(): readonly [string, ...string[]] | undefined;

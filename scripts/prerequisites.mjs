@@ -1,37 +1,38 @@
-// Programs that some specs need and a machine may lack. They are looked for here alone, so that a run says once what it leaves
-// out instead of once in each spec file.
+// Finds the programs that some specs need and a machine may lack. Only here, so that a run lists the skipped specs once and not
+// in each spec file.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { findReference } from "./codex/servers.mjs";
 
 export { findReference };
 
-/** Where Debian's package `chromium` puts it; undefined when it is not there. */
+/** The path of Chromium from Debian's package `chromium`; undefined if it is not installed. */
 export const chromiumPath = ["/usr/bin/chromium"].find((path) => existsSync(path));
 
-/** What of this is not installed. */
+/** Those of the programs that are not installed. */
 export function lacking(...programs) {
   return programs.filter((program) => spawnSync("which", [program]).status !== 0);
 }
 
-/** A root of user and process ids of our own; a plain one where that is forbidden and we are root anyway. */
+/** New user and pid namespaces; only a pid namespace if user namespaces are forbidden and we are root. */
 const NAMESPACES = [
   ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc"],
   ["unshare", "--pid", "--fork", "--mount-proc"],
 ];
 
-/** The command that runs a program as PID 1; undefined where the system allows none. */
+/** The command that runs a program as PID 1; undefined if the system does not allow it. */
 export function findNamespace() {
   return NAMESPACES.find(([program, ...args]) => spawnSync(program, [...args, "true"]).status === 0);
 }
 
-/** What specs leave out on this machine, and why; a line each. */
-export function leftOut() {
+/** The specs that are skipped on this machine and why, one per line. */
+export function skippedSpecs() {
   const lines = [];
-  if (!findReference()) lines.push("the real exec-server under contract: no Codex binary (set CODEX_BIN)");
-  if (!chromiumPath) lines.push("the client in a browser: no /usr/bin/chromium");
+  if (!findReference())
+    lines.push("the contract suite on the Codex exec-server: there is no Codex binary (set CODEX_BIN)");
+  if (!chromiumPath) lines.push("the client in a browser: there is no /usr/bin/chromium");
   const absent = lacking("tmux", "python3");
-  if (absent.length > 0) lines.push(`what unrelated processes live through: no ${absent.join(", ")}`);
-  if (!findNamespace()) lines.push("the server as PID 1: no namespace of process ids (unshare --pid)");
+  if (absent.length > 0) lines.push(`the survival of unrelated processes: ${absent.join(", ")} not installed`);
+  if (!findNamespace()) lines.push("the server as PID 1: cannot create a pid namespace (unshare --pid)");
   return lines;
 }

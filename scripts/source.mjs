@@ -1,5 +1,5 @@
-// Reads sources for the check scripts: walks folders and tells code from comments and strings. TypeScript 7 has no
-// JavaScript API to parse with, and this much needs no parser: masking keeps every offset and line number.
+// Reads sources for the check scripts: walks folders, and masks comments and strings. TypeScript 7 has no JavaScript parser API,
+// and masking needs no parser; it keeps every offset and line number.
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
@@ -22,7 +22,7 @@ export function lineAt(text, offset) {
   return text.slice(0, offset).split("\n").length;
 }
 
-/** `code`: the text with its comments blanked; `bare`: also with the inside of strings, templates and regexes blanked. */
+/** `code`: the text with comments blanked; `bare`: with the contents of strings, templates and regexes blanked too. */
 export function mask(text) {
   let code = "";
   let bare = "";
@@ -41,7 +41,7 @@ const COMMENT = /\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/y;
 const STRING = /"(?:\\[\s\S]|[^"\\\n])*"?|'(?:\\[\s\S]|[^'\\\n])*'?/y;
 const REGEX = /\/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\/[a-z]*/y;
 const WORD = /[\w$]+/y;
-/** A slash after one of these begins a regex; after anything else it divides. */
+/** A slash after one of these begins a regex; after anything else it is a division. */
 const BEFORE_REGEX = /(?:^|[(,=:[!&|?{};+\-*%<>~^]|\b(?:return|typeof|case|in|of|await|yield|void))\s*$/;
 
 /** The tokens of the text from `start`: comments, texts (string, template, regex), words and single characters. */

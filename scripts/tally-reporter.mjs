@@ -1,6 +1,5 @@
-// Jest reporter whose one line is the tally: `N passed, N failed`, then `, N skipped` if any were. It is printed when the
-// program ends, so that nothing follows it. A suite that could not be loaded counts as one failure, or a broken import
-// would read as success.
+// Jest reporter that prints one line: `N passed, N failed`, and `, N skipped` if any were. Printed at exit, so that it is the
+// last line. A suite that cannot be loaded counts as one failure; otherwise a broken import would look like success.
 import { writeSync } from "node:fs";
 
 export default class TallyReporter {

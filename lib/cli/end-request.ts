@@ -1,15 +1,16 @@
-// When a server is to end: a signal, or the end of the program that started it.
+// Decides when a server shuts down: on a signal, or when the program that started it ends.
 
-/** The second one does not wait for anything. */
+/** The second signal exits at once. */
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** Whether a variable of the environment says yes. */
+/** Whether an environment variable enables something: set, and not empty, `0` or `false`. */
 export function isSet(value: string | undefined): boolean {
   return value !== undefined && !["", "0", "false"].includes(value.trim().toLowerCase());
 }
 
-/** Resolves once, with the reason. */
-export class EndRequest {
+/** Listens for SIGINT, SIGTERM and SIGHUP from its construction on. */
+export class ShutdownSignal {
+  /** Resolves with the first reason to shut down. */
   readonly requested: Promise<string>;
   #resolve!: (reason: string) => void;
   #signals = 0;
@@ -22,12 +23,12 @@ export class EndRequest {
     for (const signal of SIGNALS) process.on(signal, this.#onSignal);
   }
 
-  /** Asks for the end; only the first reason counts. */
+  /** Requests the shutdown; only the first reason counts. */
   request(reason: string): void {
     this.#resolve(reason);
   }
 
-  /** The end of stdin is a reason too: its other end is held by who started us, however that ends. */
+  /** Also shuts down at the end of stdin. The parent holds the other end, so this happens however the parent ends. */
   watchStdin(): void {
     this.#watchesStdin = true;
     const { stdin } = process;
@@ -36,7 +37,7 @@ export class EndRequest {
     stdin.resume();
   }
 
-  /** Nobody waits any more. */
+  /** Stops listening. */
   release(): void {
     for (const signal of SIGNALS) process.off(signal, this.#onSignal);
     if (!this.#watchesStdin) return;
@@ -46,7 +47,7 @@ export class EndRequest {
 
   readonly #onSignal = (signal: string) => {
     this.#signals += 1;
-    // The supervisor kills what is left when the program exits.
+    // When the program exits, the supervisor kills all remaining processes.
     if (this.#signals > 1) process.exit(0);
     this.request(signal);
   };

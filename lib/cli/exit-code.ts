@@ -1,20 +1,20 @@
-// Exit codes of the command line: those that shells, timeout(1), container tools and sysexits.h use.
+// Exit codes of the command line, as shells, timeout(1), container tools and sysexits.h define them.
 import type { ErrorCode, ExitedEvent } from "../../protocol/index.ts";
 import { ExecwireError } from "../errors.ts";
 import { shellExitCode } from "../process/signal-number.ts";
 
-/** Codes that are ours and not the command's. */
+/** Exit codes of execwire itself, not of the command. */
 export const EXIT = {
   usage: 2,
-  /** EX_UNAVAILABLE: no server, or the connection to it is lost. */
+  /** EX_UNAVAILABLE: no server was found, or the connection was lost for good. */
   unavailable: 69,
-  /** EX_NOPERM: the server does not let us in, or not do this. */
+  /** EX_NOPERM: the server refused the token, or the token does not permit the request. */
   noPermission: 77,
   timeout: 124,
   failure: 125,
   notExecutable: 126,
   notFound: 127,
-  /** As after SIGPIPE. */
+  /** 128 + SIGPIPE: our reader has closed the pipe. */
   brokenPipe: 141,
 } as const;
 
@@ -24,13 +24,13 @@ const BY_CODE: Partial<Record<ErrorCode, number>> = {
   FORBIDDEN: EXIT.noPermission,
 };
 
-/** The exit code that passes an exit on: the command's own, 124 after a timeout, 128+n after signal n. */
+/** The exit code for the command's exit: its own code, 124 after a timeout, 128+n after signal n. */
 export function exitCodeOf(exit: ExitedEvent): number {
   if (exit.reason === "timeout") return EXIT.timeout;
   return shellExitCode(exit) ?? EXIT.failure;
 }
 
-/** The exit code for what went wrong before there was an exit to pass on. */
+/** The exit code for an error without an exit of the command. */
 export function exitCodeOfError(error: unknown): number {
   if (!(error instanceof ExecwireError)) return EXIT.failure;
   if (error.code !== "SPAWN_FAILED") return BY_CODE[error.code] ?? EXIT.failure;

@@ -1,4 +1,4 @@
-// Where `execwire serve` listens, as the command line writes it.
+// The address in `execwire serve --listen`.
 import { resolve } from "node:path";
 import { InvalidArgumentError } from "commander";
 import type { ListenAddress } from "../server/server.ts";

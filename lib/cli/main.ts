@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The entry of the command line. What must be true before any of it is loaded is made true here; the rest is `program.ts`.
-import { closeSignalDoors } from "./signal-doors.ts";
+// The entry point of the command line. Handles the signals that must be handled before anything else loads; then `program.ts`.
+import { ignoreStraySignals } from "./signal-doors.ts";
 
-closeSignalDoors();
+ignoreStraySignals();
 await import("./program.ts");

@@ -1,4 +1,4 @@
-// Finds the server that a command is meant for, connects to it, and says what happens to the connection.
+// Finds the server for a command, connects to it, and reports when the connection is lost and restored.
 import { present } from "../../protocol/index.ts";
 import type { RemoteBackend } from "../client/remote-backend.ts";
 import { connect } from "../connect.ts";
@@ -8,36 +8,36 @@ import { NoServerError, note } from "./report.ts";
 import { type RuntimeFile, readRuntimeFile } from "./runtime-directory.ts";
 import { readTokenFile } from "./token-file.ts";
 
-/** Where a server is and how to be let in. */
-interface Found {
+/** A server's address and token. */
+interface ServerAddress {
   readonly url: string;
   readonly token: string | undefined;
-  /** It told of itself in the runtime directory: it is on this machine and ours. */
+  /** Found in the runtime directory: the server runs on this machine as the same user. */
   readonly isLocal: boolean;
 }
 
 /** A connection for one command. */
-export interface Opened {
+export interface ServerConnection {
   readonly backend: RemoteBackend;
   readonly isLocal: boolean;
 }
 
-const START_ONE = "start one with: execwire serve";
+const START_HINT = "start one with: execwire serve";
 
-/** Connects. Rejects with NoServerError, UNAUTHORIZED, or whatever a wrong address or token file makes. */
-export async function openServer(options: ServerOptions): Promise<Opened> {
-  const { url, token, isLocal } = find(options);
+/** Connects. Rejects with NoServerError, UNAUTHORIZED, or the error of a bad address or token file. */
+export async function openServer(options: ServerOptions): Promise<ServerConnection> {
+  const { url, token, isLocal } = findServer(options);
   const recoveryMs = Math.ceil((options.recovery ?? 45) * 1000);
   const connecting = connect(url, present({ limits: { recoveryMs }, token }));
   const backend = await connecting.catch((error: unknown) => {
     if (!(error instanceof ExecwireError) || error.code !== "CONNECTION_LOST") throw error;
-    throw new NoServerError(`no server at ${url}: ${error.message}; ${START_ONE}`, { cause: error });
+    throw new NoServerError(`no server at ${url}: ${error.message}; ${START_HINT}`, { cause: error });
   });
-  narrate(backend);
+  logLinkState(backend);
   return { backend, isLocal };
 }
 
-/** Connects, acts, and disconnects whatever happens. */
+/** Connects, calls `act`, and disconnects, also after an error. */
 export async function withServer<T>(options: ServerOptions, act: (backend: RemoteBackend) => Promise<T>): Promise<T> {
   const { backend } = await openServer(options);
   try {
@@ -47,19 +47,19 @@ export async function withServer<T>(options: ServerOptions, act: (backend: Remot
   }
 }
 
-function find(options: ServerOptions): Found {
+function findServer(options: ServerOptions): ServerAddress {
   const { EXECWIRE_URL, EXECWIRE_TOKEN, EXECWIRE_TOKEN_FILE } = process.env;
-  const named = options.url ?? (EXECWIRE_URL || undefined);
-  const given = tokenOf(options.tokenFile) ?? (EXECWIRE_TOKEN || tokenOf(EXECWIRE_TOKEN_FILE || undefined));
-  const local = named === undefined ? readRuntimeFile() : given === undefined ? localIfSafe() : undefined;
-  const url = named ?? local?.url;
-  if (url === undefined) throw new NoServerError(`no server was found; ${START_ONE}, or name one with --url`);
-  // The token of the local server is for no other.
-  const own = local?.url === url ? tokenOf(local.tokenFile) : undefined;
-  return { url, token: given ?? own, isLocal: named === undefined };
+  const givenUrl = options.url ?? (EXECWIRE_URL || undefined);
+  const givenToken = tokenOf(options.tokenFile) ?? (EXECWIRE_TOKEN || tokenOf(EXECWIRE_TOKEN_FILE || undefined));
+  const local = givenUrl === undefined ? readRuntimeFile() : givenToken === undefined ? localIfSafe() : undefined;
+  const url = givenUrl ?? local?.url;
+  if (url === undefined) throw new NoServerError(`no server was found; ${START_HINT}, or name one with --url`);
+  // Never send the token of the local server to another server.
+  const localToken = local?.url === url ? tokenOf(local.tokenFile) : undefined;
+  return { url, token: givenToken ?? localToken, isLocal: givenUrl === undefined };
 }
 
-/** For who named a server, the state of our directory is of no importance. */
+/** With an explicit URL, an unsafe runtime directory is no reason to fail. */
 function localIfSafe(): RuntimeFile | undefined {
   try {
     return readRuntimeFile();
@@ -72,11 +72,11 @@ function tokenOf(path: string | undefined): string | undefined {
   return path === undefined ? undefined : readTokenFile(path);
 }
 
-function narrate({ link }: RemoteBackend): void {
+function logLinkState({ link }: RemoteBackend): void {
   let wasLost = false;
   link.state$.subscribe((state) => {
-    if (state === "recovering") note("the connection is lost, trying to come back (three times Ctrl-C gives up)");
-    if (state === "connected" && wasLost) note("connected again");
+    if (state === "recovering") note("connection lost, reconnecting (press Ctrl-C three times to give up)");
+    if (state === "connected" && wasLost) note("reconnected");
     wasLost = state === "recovering";
   });
 }

@@ -1,38 +1,38 @@
-// Options that several commands share, and what their values may look like.
+// Options that several commands share, and the parsers of their values.
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { KillScope, SignalName } from "../../protocol/index.ts";
 import { signalName, signalNumber } from "../spawn/signals.ts";
 
-/** How to find a server. */
+/** Options that select a server. */
 export interface ServerOptions {
   readonly url?: string;
   readonly tokenFile?: string;
   readonly recovery?: number;
 }
 
-/** Adds the options that say which server. */
+/** Adds the options that select a server. */
 export function addServerOptions(command: Command): Command {
   return command
     .option(
       "--url <url>",
-      "server to use: ws://HOST:PORT, wss://HOST, unix:PATH (else $EXECWIRE_URL, else the local one)",
+      "server to use: ws://HOST:PORT, wss://HOST, unix:PATH (default: $EXECWIRE_URL, then the local server)",
     )
-    .option("--token-file <file>", "file with its token (else $EXECWIRE_TOKEN, $EXECWIRE_TOKEN_FILE)")
-    .option("--recovery <seconds>", "keep trying this long when the connection is lost", parseSeconds, 45);
+    .option("--token-file <file>", "file with the server's token (default: $EXECWIRE_TOKEN, then $EXECWIRE_TOKEN_FILE)")
+    .option("--recovery <seconds>", "how long to try to reconnect when the connection is lost", parseSeconds, 45);
 }
 
-/** The choice between the ways to spawn. */
+/** The option that selects a spawner. */
 export function spawnerOption(): Option {
   return new Option("--spawner <name>", "how to spawn (default: auto)").choices(["auto", "posix", "portable"]);
 }
 
-/** Adds the choice of whom a termination or signal reaches. */
+/** Adds the option that selects the scope of a termination or signal. */
 export function addScopeOption(command: Command): Command {
   const scopes: KillScope[] = ["process", "group", "session", "tree"];
-  return command.addOption(new Option("--scope <whom>", "how far it reaches (default: group)").choices(scopes));
+  return command.addOption(new Option("--scope <scope>", "which processes to signal (default: group)").choices(scopes));
 }
 
-/** A duration. */
+/** Parses a duration in seconds. */
 export function parseSeconds(text: string): number {
   const seconds = Number(text);
   if (text.trim() === "" || !(seconds >= 0) || seconds > 2_000_000) {
@@ -41,18 +41,18 @@ export function parseSeconds(text: string): number {
   return seconds;
 }
 
-/** Milliseconds of an optional duration, under a name. */
+/** `{ [name]: milliseconds }`, or an empty object without a duration. */
 export function milliseconds<K extends string>(name: K, seconds: number | undefined): { [N in K]?: number } {
   return (seconds === undefined ? {} : { [name]: Math.ceil(seconds * 1000) }) as { [N in K]?: number };
 }
 
-/** A number of an event. */
+/** Parses the seq of an event. */
 export function parseSeq(text: string): number {
-  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError("It must be the number of an event, such as 0 or 42.");
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError("It must be an event number, such as 0 or 42.");
   return Number(text);
 }
 
-/** Collects `NAME=VALUE` of an option that may be repeated. */
+/** Collects `NAME=VALUE` pairs of an option that may be repeated. */
 export function collectPairs(text: string, pairs: Record<string, string>): Record<string, string> {
   const equals = text.indexOf("=");
   if (equals < 1) throw new InvalidArgumentError("It must have the form NAME=VALUE.");
@@ -64,7 +64,7 @@ export function collect(text: string, values: readonly string[] = []): string[] 
   return [...values, text];
 }
 
-/** A signal as people write it: INT, SIGINT, int or 2. */
+/** Parses a signal: INT, SIGINT, int or 2. */
 export function parseSignal(text: string): SignalName {
   const upper = text.toUpperCase();
   const name = /^\d+$/.test(text) ? signalName(Number(text)) : upper.startsWith("SIG") ? upper : `SIG${upper}`;

@@ -1,8 +1,9 @@
-// Writes a process's output to ours, without loss: the process waits for our reader, or is told to us with its gaps.
+// Copies a process's output to our stdout and stderr. Nothing is lost silently: the process waits for our reader, or gaps are
+// reported.
 import type { Delivery, DeliveryMode, ExitedEvent, Seq } from "../../protocol/index.ts";
 import type { Process } from "../process/process.ts";
 
-/** Our own stdout or stderr cannot be written any more. */
+/** Our own stdout or stderr cannot be written to. */
 export class OutputError extends Error {
   readonly code: string;
 
@@ -12,7 +13,7 @@ export class OutputError extends Error {
   }
 }
 
-/** A slow reader is alive as long as we are: the lease of the process's pause is renewed this often. */
+/** How often to renew the lease on the process's pause: while we wait for our own slow reader, we are still alive. */
 const RENEW_MS = 10_000;
 
 /** How to read a process. */
@@ -23,7 +24,7 @@ export interface WriteAllOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Copies everything until the process is closed; resolves with its exit, or undefined when stopped. Rejects with OutputError. */
+/** Copies output until the process is closed; resolves with its exit, or undefined when stopped. Rejects with OutputError. */
 export async function writeAll(
   child: Process,
   { delivery, afterSeq = 0, signal }: WriteAllOptions,
@@ -42,7 +43,7 @@ export async function writeAll(
   return signal?.aborted ? undefined : child.log.exited;
 }
 
-/** Writes output where it belongs, and says what is missing. */
+/** Writes output to the matching stream, and reports gaps on stderr. */
 export async function writeEvent(event: Delivery): Promise<void> {
   if (event.type === "gap") {
     const lost = event.bytes === undefined ? "output was lost" : `${event.bytes} bytes of output were lost`;
@@ -51,10 +52,10 @@ export async function writeEvent(event: Delivery): Promise<void> {
   if (event.type === "output") await write(event.stream === "stderr" ? "stderr" : "stdout", event.chunk);
 }
 
-/** Writes to our own stdout or stderr and waits until it was taken. Rejects with OutputError. */
+/** Writes to our own stdout or stderr and waits until the chunk is written. Rejects with OutputError. */
 export function write(name: "stdout" | "stderr", chunk: Uint8Array | string): Promise<void> {
   const stream = process[name];
-  // Each write tells its own error; without a listener the event would end the program with a stack trace.
+  // Each write reports its own error; without a listener the "error" event would end the program with a stack trace.
   if (stream.listenerCount("error") === 0) stream.on("error", () => undefined);
   return new Promise((resolve, reject) => {
     stream.write(chunk, (error) => (error ? reject(new OutputError(name, error)) : resolve()));

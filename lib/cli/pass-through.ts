@@ -1,11 +1,11 @@
-// A process connected to our own streams, terminal and signals: the same for one that we started and one that we joined,
-// here or at the other end of a link.
+// Connects a process to our own streams, terminal and signals. The same for a process that we started and one that we attached
+// to, local or remote.
 import type { DeliveryMode, Seq } from "../../protocol/index.ts";
 import type { Link } from "../client/link.ts";
 import { ExecwireError } from "../errors.ts";
 import type { Process } from "../process/process.ts";
 import { EXIT, exitCodeOf } from "./exit-code.ts";
-import { type ALL_SIGNALS, forwardSignals, PATIENCE } from "./forward-signals.ts";
+import { type ALL_SIGNALS, forwardSignals, INTERRUPTS_TO_FORCE } from "./forward-signals.ts";
 import { forwardStdin } from "./forward-stdin.ts";
 import { writeAll } from "./output.ts";
 import { connectTerminal, showPlainScreen } from "./terminal.ts";
@@ -14,58 +14,60 @@ import { connectTerminal, showPlainScreen } from "./terminal.ts";
 export interface PassThroughOptions {
   readonly delivery: DeliveryMode;
   readonly afterSeq?: Seq | undefined;
-  /** The process has a terminal that ours stands for. */
+  /** The process has a terminal, and ours becomes its user interface. */
   readonly terminal: boolean;
-  /** Pass our stdin on. */
+  /** Forward our stdin. */
   readonly stdin: boolean;
-  /** Pass the end of our stdin on as well. */
+  /** Close the process's stdin when ours ends. */
   readonly passEnd: boolean;
   readonly signals: readonly (typeof ALL_SIGNALS)[number][];
-  /** Ctrl-P Ctrl-Q leaves. */
+  /** Ctrl-P Ctrl-Q detaches. */
   readonly detachable?: boolean;
-  /** The connection to the process, if it is elsewhere. */
+  /** The connection to the process, if it is remote. */
   readonly link?: Link | undefined;
 }
 
-/** Passes everything through until the process is closed; the exit code for its exit, or undefined after detaching. */
+/** Passes everything through until the process is closed. Resolves with our exit code, or undefined after detaching. */
 export async function passThrough(child: Process, options: PassThroughOptions): Promise<number | undefined> {
-  const left = new AbortController();
+  const stop = new AbortController();
   const { link, terminal, stdin, passEnd } = options;
   const giveUp = () => {
     if (!link || link.state === "connected") return;
-    left.abort(givenUp());
+    stop.abort(connectionGivenUp());
   };
-  const undo = [forwardSignals(child, options.signals, giveUp)];
-  const onDetach = options.detachable ? () => left.abort() : undefined;
-  // In a raw terminal Ctrl-C is a key and no signal; while nobody can be told of it, it is meant for us.
+  const cleanups = [forwardSignals(child, options.signals, giveUp)];
+  const onDetach = options.detachable ? () => stop.abort() : undefined;
+  // In a raw terminal Ctrl-C is a key and not a signal. While the link is down, it cannot reach the process, so it is for us.
   let interrupts = 0;
   const onInterrupt = () => {
     interrupts = link?.state === "connected" ? 0 : interrupts + 1;
-    if (interrupts >= PATIENCE) giveUp();
+    if (interrupts >= INTERRUPTS_TO_FORCE) giveUp();
   };
   try {
-    if (terminal) undo.push(connectTerminal(child, stdin));
-    if (stdin) undo.push(forwardStdin(child, { passEnd, onDetach, onInterrupt: terminal ? onInterrupt : undefined }));
-    const exit = await writeAll(child, { ...options, signal: left.signal });
-    if (left.signal.reason instanceof ExecwireError) throw left.signal.reason;
-    if (left.signal.aborted) return undefined;
+    if (terminal) cleanups.push(connectTerminal(child, stdin));
+    if (stdin) {
+      cleanups.push(forwardStdin(child, { passEnd, onDetach, onInterrupt: terminal ? onInterrupt : undefined }));
+    }
+    const exit = await writeAll(child, { ...options, signal: stop.signal });
+    if (stop.signal.reason instanceof ExecwireError) throw stop.signal.reason;
+    if (stop.signal.aborted) return undefined;
     return exit ? exitCodeOf(exit) : EXIT.failure;
   } catch (error) {
-    throw withOutlook(error, child.id);
+    throw withHint(error, child.id);
   } finally {
-    if (left.signal.aborted && terminal) showPlainScreen();
-    for (const step of undo) step();
+    if (stop.signal.aborted && terminal) showPlainScreen();
+    for (const cleanup of cleanups) cleanup();
   }
 }
 
-/** A lost connection with the word what to do about it. No exit code is made up: nobody here knows whether the process still runs. */
-export function withOutlook(error: unknown, processId: string): unknown {
+/** Adds a hint to CONNECTION_LOST. No exit code is invented: it is not known whether the process still runs. */
+export function withHint(error: unknown, processId: string): unknown {
   if (!(error instanceof ExecwireError) || error.code !== "CONNECTION_LOST") return error;
-  const outlook = `whether the process still runs is not known, look with: execwire attach ${processId}`;
-  return new ExecwireError("CONNECTION_LOST", `${error.message}; ${outlook}`);
+  const hint = `the process may still be running, check with: execwire attach ${processId}`;
+  return new ExecwireError("CONNECTION_LOST", `${error.message}; ${hint}`);
 }
 
-/** Nobody wants to wait for a connection that is lost. */
-export function givenUp(): ExecwireError {
-  return new ExecwireError("CONNECTION_LOST", "given up while the connection was lost");
+/** The error when the user interrupts the reconnection. */
+export function connectionGivenUp(): ExecwireError {
+  return new ExecwireError("CONNECTION_LOST", "interrupted while the connection was lost");
 }

@@ -1,4 +1,4 @@
-// The program behind the command line. Each command is a file in `commands/` that is loaded when it is called.
+// The command line program. Each command is a file in `commands/` that is loaded only when that command runs.
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { EXIT } from "./exit-code.ts";
@@ -10,19 +10,16 @@ interface CommandFile {
 }
 
 const COMMANDS: Record<string, readonly [description: string, load: () => Promise<CommandFile>]> = {
-  run: [
-    "Run a command and pass its output, its exit code and your signals through.",
-    () => import("./commands/run.ts"),
-  ],
-  serve: ["Keep processes for other terminals and programs.", () => import("./commands/serve.ts")],
+  run: ["Run a command; pass through its output and exit code, and your signals.", () => import("./commands/run.ts")],
+  serve: ["Run processes for other terminals and programs.", () => import("./commands/serve.ts")],
   ps: ["List the processes of a server.", () => import("./commands/ps.ts")],
-  attach: ["Join a process: its output so far, then live, and your input.", () => import("./commands/attach.ts")],
-  logs: ["Print what a process has printed.", () => import("./commands/logs.ts")],
+  attach: ["Attach to a process: its past output, live output, and your input.", () => import("./commands/attach.ts")],
+  logs: ["Print the output of a process.", () => import("./commands/logs.ts")],
   write: ["Write to a process's stdin.", () => import("./commands/write.ts")],
   signal: ["Send a signal to a process.", () => import("./commands/signal.ts")],
   stop: ["End a process: SIGTERM, then SIGKILL.", () => import("./commands/stop.ts")],
-  wait: ["Wait for a process and end with its exit code.", () => import("./commands/wait.ts")],
-  mcp: ["Offer processes to an AI agent, as tools of the Model Context Protocol.", () => import("./commands/mcp.ts")],
+  wait: ["Wait for a process and exit with its exit code.", () => import("./commands/wait.ts")],
+  mcp: ["Run commands for an AI agent, as a Model Context Protocol server.", () => import("./commands/mcp.ts")],
 };
 
 const HELP = `
@@ -30,11 +27,11 @@ Try:
   execwire run -- sh -c 'echo hello; exit 3'
 
 Two terminals:
-  1$ execwire serve                                 prints its URL and stays
-  2$ execwire run -d -t --id shell -- bash          start a shell there: it does not need this terminal
-  2$ execwire attach shell                          use it; Ctrl-P Ctrl-Q leaves it running
-  2$ execwire ps                                    what there is
-  2$ execwire logs -f shell                         what it has printed, and prints
+  1$ execwire serve                                 prints its URL and keeps running
+  2$ execwire run -d -t --id shell -- bash          start a shell that outlives this terminal
+  2$ execwire attach shell                          use the shell; Ctrl-P Ctrl-Q leaves it running
+  2$ execwire ps                                    list the processes
+  2$ execwire logs -f shell                         print its output so far, and follow it
   2$ execwire stop shell                            end it
 
 Each command has its own help with examples: execwire run --help`;
@@ -43,22 +40,22 @@ const { version } = JSON.parse(readFileSync(new URL("../../../package.json", imp
   version: string;
 };
 
-// Each write tells its own error; without a listener a closed stderr would end the program with a stack trace.
+// Each write reports its own error; without a listener a closed stderr would end the program with a stack trace.
 process.stderr.on("error", () => undefined);
 
 const program = new Command("execwire")
   .description("Run and supervise processes: no byte lost, no process left behind.")
   .version(version)
   .enablePositionalOptions()
-  .showHelpAfterError("(execwire --help shows what there is)")
+  .showHelpAfterError("(run execwire --help for a list of commands)")
   .addHelpText("after", HELP)
   .exitOverride();
 
 const [, , first, second] = process.argv;
-const called = first === "help" ? second : first;
+const requested = first === "help" ? second : first;
 for (const [name, [description, load]] of Object.entries(COMMANDS)) {
   const command = program.command(name).description(description);
-  if (name === called) (await load()).define(command);
+  if (name === requested) (await load()).define(command);
 }
 
 await program.parseAsync().catch((error: unknown) => {

@@ -1,40 +1,40 @@
-// What execwire itself has to say, always on stderr and one line each: errors with what to do next, and notes.
+// Messages of execwire itself, always one line on stderr: errors with what to do next, and notes.
 import type { ErrorCode } from "../../protocol/index.ts";
 import { ExecwireError, oneLine } from "../errors.ts";
 import { EXIT, exitCodeOfError } from "./exit-code.ts";
 import { OutputError } from "./output.ts";
 import { printable } from "./table.ts";
 
-/** What may be done about an error whose message does not say it. */
-const ADVICE: Partial<Record<ErrorCode, string>> = {
-  UNAUTHORIZED: "give the token of this server with --token-file or EXECWIRE_TOKEN",
-  PROCESS_UNKNOWN: "see which there are with: execwire ps",
-  VERSION_UNSUPPORTED: "use the same version of execwire at both ends",
+/** What to do next, for errors whose message does not say it. */
+const HINTS: Partial<Record<ErrorCode, string>> = {
+  UNAUTHORIZED: "pass the token of this server with --token-file or EXECWIRE_TOKEN",
+  PROCESS_UNKNOWN: "list the processes with: execwire ps",
+  VERSION_UNSUPPORTED: "use the same version of execwire on both sides",
 };
 
-/** Wrong usage that only the command itself can notice. */
+/** Wrong usage that the option parser cannot detect. */
 export class UsageError extends Error {}
 
-/** No server to talk to; nothing was done. */
+/** No server could be reached; nothing was done. */
 export class NoServerError extends Error {}
 
-/** Says what went wrong, and returns the exit code for it. */
+/** Prints an error and returns its exit code. */
 export function report(error: unknown): number {
-  // Like any program whose reader left: no word, and the code of a death by SIGPIPE.
+  // As for any program whose reader has closed the pipe: no message, and the exit code of SIGPIPE.
   if (error instanceof OutputError && error.code === "EPIPE") return EXIT.brokenPipe;
   const message = error instanceof Error ? error.message : String(error);
-  const advice = error instanceof ExecwireError ? ADVICE[error.code] : undefined;
-  say(advice ? `${message}; ${advice}` : message);
+  const hint = error instanceof ExecwireError ? HINTS[error.code] : undefined;
+  say(hint ? `${message}; ${hint}` : message);
   if (error instanceof UsageError) return EXIT.usage;
   return error instanceof NoServerError ? EXIT.unavailable : exitCodeOfError(error);
 }
 
-/** One line, whatever is in it, names that others chose included; a terminal may be raw, so it also returns to the left. */
+/** Prints a message as one line, without control characters, which a process name may hold. `\r`: the terminal may be raw. */
 export function say(message: string): void {
   process.stderr.write(`execwire: ${printable(oneLine(message, "; "))}${process.stderr.isTTY ? "\r\n" : "\n"}`);
 }
 
-/** The same, where it may be overlooked. */
+/** Prints a less important message, dimmed on a terminal. */
 export function note(message: string): void {
   const dim = process.stderr.isTTY && !process.env.NO_COLOR;
   if (dim) process.stderr.write("\x1b[2m");

@@ -1,67 +1,69 @@
-// The directory in which the terminals of one user find each other's server. Others may neither look into it nor put
-// anything there: a server that somebody else could name would be given our commands.
+// The directory where the terminals of one user find the local server. Other users must not read or write it: a server that
+// another user could announce there would receive our commands.
 import { lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { parseListen } from "./listen-address.ts";
 
-/** What a server tells the commands of the same user. */
+/** What a server publishes for the commands of the same user. */
 export interface RuntimeFile {
   readonly url: string;
-  /** Without it the server asks for none. */
+  /** Absent when the server needs no token. */
   readonly tokenFile?: string;
   readonly pid: number;
 }
 
 const FILE = "server.json";
 
-/** Path of the directory, whether it exists or not. */
+/** The path of the directory, which may not exist. */
 export function runtimeDirectory(): string {
   const { XDG_RUNTIME_DIR: own } = process.env;
   if (own && isAbsolute(own)) return join(own, "execwire");
   return join(process.platform === "win32" ? tmpdir() : "/tmp", `execwire-${process.getuid?.() ?? "user"}`);
 }
 
-/** The directory, made if need be. Throws when it is not ours alone. */
+/** Creates the directory if needed and returns its path. Throws when other users own it or have access. */
 export function makeRuntimeDirectory(): string {
   const directory = runtimeDirectory();
   try {
     mkdirSync(directory, { mode: 0o700 });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") {
-      throw new Error(`cannot make the runtime directory ${directory}: ${(error as Error).message}`, { cause: error });
+      throw new Error(`cannot create the runtime directory ${directory}: ${(error as Error).message}`, {
+        cause: error,
+      });
     }
   }
   checkIsOurs(directory);
   return directory;
 }
 
-/** What the local server has told, if its program still runs. Throws when somebody else could have written it. */
+/** The file of the local server, if its process is still running. Throws when another user could have written it. */
 export function readRuntimeFile(): RuntimeFile | undefined {
   const file = readAnyRuntimeFile();
   return file && isRunning(file.pid) ? file : undefined;
 }
 
-/** Tells others of this server, unless they already use another one, whose pid is returned then. */
+/** Publishes this server, unless another one is already published and reachable; then returns the pid of that one. */
 export async function publishRuntimeFile(file: RuntimeFile): Promise<number | undefined> {
   const directory = makeRuntimeDirectory();
   const earlier = readAnyRuntimeFile();
-  if (earlier && earlier.pid !== process.pid && isRunning(earlier.pid) && (await answers(earlier.url))) {
+  if (earlier && earlier.pid !== process.pid && isRunning(earlier.pid) && (await isListening(earlier.url))) {
     return earlier.pid;
   }
-  // Left by a server that was killed; a file that the user named is the user's.
+  // Remove the token file of a server that was killed, but never a file that the user named.
   if (earlier?.tokenFile && dirname(earlier.tokenFile) === directory && earlier.tokenFile !== file.tokenFile) {
     rmSync(earlier.tokenFile, { force: true });
   }
-  // Renamed into place, so that nobody reads half a file.
+  // Renamed into place, so that no reader sees half a file.
   const draft = join(directory, `${FILE}.${process.pid}`);
   writeFileSync(draft, JSON.stringify(file), { mode: 0o600 });
   renameSync(draft, join(directory, FILE));
   return undefined;
 }
 
-/** Takes back what this program told. */
+/** Removes the file that this program published. */
 export function withdrawRuntimeFile(): void {
   const path = join(runtimeDirectory(), FILE);
   if (parse(path)?.pid === process.pid) rmSync(path, { force: true });
@@ -84,13 +86,14 @@ function parse(path: string): RuntimeFile | undefined {
 }
 
 function checkIsOurs(directory: string): void {
-  // lstat: a symlink could be turned to another place at any moment.
+  // lstat: the target of a symlink could change at any moment.
   const stats = lstatSync(directory);
   if (!stats.isDirectory()) throw new Error(`the runtime directory ${directory} is not a directory; remove it`);
   if (!process.getuid) return;
-  if (stats.uid !== process.getuid()) throw new Error(`the runtime directory ${directory} belongs to another user`);
+  if (stats.uid !== process.getuid())
+    throw new Error(`the runtime directory ${directory} belongs to another user; set XDG_RUNTIME_DIR to your own`);
   if (stats.mode & 0o077) {
-    throw new Error(`the runtime directory ${directory} is open to other users; close it: chmod 700 ${directory}`);
+    throw new Error(`the runtime directory ${directory} is accessible to other users; run: chmod 700 ${directory}`);
   }
 }
 
@@ -99,13 +102,13 @@ function isRunning(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch {
-    // Not allowed is another user's program, which has our server's old number.
+    // EPERM: another user's process now has the pid of our former server.
     return false;
   }
 }
 
-/** Whether somebody listens there: a pid alone may be another program's by now. */
-function answers(url: string): Promise<boolean> {
+/** Whether a server listens at the URL. The pid alone is no proof: another program may have it by now. */
+function isListening(url: string): Promise<boolean> {
   const address = parseListen(url);
   if (address === "stdio") return Promise.resolve(false);
   return new Promise((resolve) => {

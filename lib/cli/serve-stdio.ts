@@ -1,28 +1,28 @@
-// A server for the one program that started it, on stdin and stdout.
+// Serves one client, the program that started this one, on stdin and stdout.
 import type { ExecwireServer } from "../server/server.ts";
 import { peekFirstByte } from "../transport/first-byte.ts";
 import { lineTransport } from "../transport/lines.ts";
 import { streamTransport } from "../transport/stream.ts";
 import type { Transport } from "../transport/transport.ts";
 
-/** The prefix of our own frames begins with 0 or 1, since a frame has 16 MiB at most; text never does. */
-const LAST_BYTE_OF_OURS = 1;
+/** The length prefix of our own frames begins with 0 or 1, since a frame has at most 16 MiB; text never does. */
+const MAX_FIRST_FRAME_BYTE = 1;
 
-/** A line of the dialect at most. */
+/** The longest line of the dialect. */
 const LINE_BYTES = 64 * 1024 * 1024;
 
 /**
- * Serves stdin and stdout in the language that the first byte shows, and tells when their other end is gone; returns how
- * to let go of them.
+ * Serves stdin and stdout in the protocol that the first byte indicates, and calls `onGone` when the client is gone. The returned
+ * function releases stdin.
  */
 export function acceptStdio(server: ExecwireServer, frameBytes: number, onGone: () => void): () => void {
   const { stdin, stdout } = process;
   void peekFirstByte(stdin).then((first) => {
     if (first === undefined) return onGone();
-    const isOurs = first <= LAST_BYTE_OF_OURS;
-    if (isOurs) server.accept(watched(streamTransport(stdin, stdout, frameBytes), onGone));
-    else server.acceptDialect(watched(lineTransport(stdin, stdout, LINE_BYTES), onGone));
-    // Paused by the look at the first byte, it would stay so.
+    const isFrame = first <= MAX_FIRST_FRAME_BYTE;
+    if (isFrame) server.accept(onceClosed(streamTransport(stdin, stdout, frameBytes), onGone));
+    else server.acceptDialect(onceClosed(lineTransport(stdin, stdout, LINE_BYTES), onGone));
+    // `peekFirstByte` left it paused.
     stdin.resume();
   });
   return () => {
@@ -31,8 +31,8 @@ export function acceptStdio(server: ExecwireServer, frameBytes: number, onGone: 
   };
 }
 
-/** The same transport, whose end is told to somebody else as well. */
-function watched(transport: Transport, onClosed: () => void): Transport {
+/** The same transport, which also calls `onClosed` when it is closed. */
+function onceClosed(transport: Transport, onClosed: () => void): Transport {
   return {
     listen: ({ closed, ...handlers }) =>
       transport.listen({

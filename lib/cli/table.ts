@@ -1,13 +1,13 @@
-// Plain columns. What is shown comes from others: a name must not move the cursor, change colours of a terminal, or push the
-// columns of all other rows aside.
+// Plain columns. Cells hold untrusted text: a name must not move the cursor, change colours of the terminal, or shift the columns
+// of all other rows.
 import { displayWidth, fitWidth } from "./display-width.ts";
 
-/** A wider cell than this keeps to itself: its column is no wider for it. A uuid fits. */
+/** The widest column; wider cells do not widen it. A uuid fits. */
 const MAX_COLUMN = 40;
 
 /**
- * Rows under each other, columns two spaces apart; a newline after each. With `width`, that of a terminal, lines are cut there
- * and cells of more than `MAX_COLUMN` shortened; without it nothing is left out. `notes` follow their rows.
+ * Formats rows with columns two spaces apart and a newline after each row. With `width`, the terminal's, lines are cut to it and
+ * cells wider than `MAX_COLUMN` are shortened; without it nothing is left out. `notes` are lines below their rows.
  */
 export function table(
   rows: readonly (readonly string[])[],
@@ -29,17 +29,17 @@ export function table(
     .join("");
 }
 
-/** What a terminal takes for a command, or does not show: control characters, formatting such as reversed direction, line ends. */
+/** Characters that a terminal interprets or does not show: control and format characters (bidi overrides), line separators. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
 
-/** The text without what would not be seen. */
+/** The text without unprintable characters. */
 export function printable(text: string): string {
   return text.replace(UNPRINTABLE, "");
 }
 
-/** JSON as ever, in which what would not be seen is escaped: a terminal may show it. */
+/** Valid JSON with unprintable characters escaped, safe to show on a terminal. */
 export function printableJson(value: unknown, indent?: number): string {
-  // Outside of strings JSON has line ends only, which stay.
+  // Outside of strings JSON has only newlines, which stay.
   return JSON.stringify(value, null, indent).replace(UNPRINTABLE, (character) =>
     character === "\n" ? character : [...unitsOf(character)].join(""),
   );

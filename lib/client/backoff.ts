@@ -1,7 +1,7 @@
-// The pauses between attempts to come back: doubled each time, and random by half, so that the clients of a server that
-// comes back do not come all at once.
+// Pauses between reconnect attempts: exponential backoff with jitter, so that the clients of a restarted server do not
+// reconnect all at once.
 
-/** Endless pauses in milliseconds. */
+/** Endless pauses in milliseconds: doubled up to `lastMs`, each then shortened by a random share of up to one half. */
 export function* backoff(
   firstMs: number,
   lastMs: number,

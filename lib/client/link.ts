@@ -1,5 +1,5 @@
-// The link of our own protocol: the handshake, the session that outlives a socket, and the ends from which there is no
-// way back. That it comes back at all is the work of `healing.ts`.
+// The link of execwire's own protocol: the handshake, the session that outlives a socket, and the closes after which a
+// reconnect cannot succeed. `reconnecting.ts` does the reconnecting.
 import type { Observable } from "rxjs";
 import {
   type ClientMessage,
@@ -15,9 +15,9 @@ import {
 import type { Clock } from "../clock.ts";
 import { ExecwireError } from "../errors.ts";
 import { CLOSE, type OpenTransport, type Transport } from "../transport/transport.ts";
-import { connectionLost, HealingConnection, type LinkState } from "./healing.ts";
+import { connectionLost, type LinkState, ReconnectingConnection } from "./reconnecting.ts";
 
-export type { LinkState } from "./healing.ts";
+export type { LinkState } from "./reconnecting.ts";
 
 /** How to connect. */
 export interface LinkOptions {
@@ -31,14 +31,14 @@ export interface LinkOptions {
   readonly onConnected: () => void;
   /** Closed for good. */
   readonly onClosed: (reason: ExecwireError) => void;
-  /** Requests that will be sent again. */
+  /** Ids of the requests that will be sent again after a reconnect. */
   readonly pending: () => number[];
-  /** Whether the session holds nothing that a new one would not have as well. */
+  /** Whether a new session can replace this one, because it owns no state on the server. */
   readonly mayStartOver: () => boolean;
 }
 
-/** Close codes after which coming back is of no use, and what they mean. */
-const FINAL: ReadonlyMap<number, { readonly code: ExecwireError["code"]; readonly reason: string }> = new Map([
+/** Close codes after which a reconnect cannot succeed, and the errors that they stand for. */
+const FATAL: ReadonlyMap<number, { readonly code: ExecwireError["code"]; readonly reason: string }> = new Map([
   [CLOSE.unauthorized, { code: "UNAUTHORIZED", reason: "unauthorized" }],
   [CLOSE.version, { code: "VERSION_UNSUPPORTED", reason: "version" }],
   [CLOSE.sessionUnknown, { code: "SESSION_UNKNOWN", reason: "session-unknown" }],
@@ -48,31 +48,32 @@ const FINAL: ReadonlyMap<number, { readonly code: ExecwireError["code"]; readonl
   [CLOSE.tooBig, { code: "PROTOCOL_VIOLATION", reason: "too-big" }],
 ]);
 
-/** A connection that heals. */
+/** A connection to an execwire server that reconnects and resumes its session. */
 export class Link {
   readonly state$: Observable<LinkState>;
   /** Resolves when first connected; rejects when that fails. */
   readonly ready: Promise<void>;
   readonly #options: LinkOptions;
-  readonly #connection: HealingConnection;
+  readonly #connection: ReconnectingConnection;
   #serverLimits: WelcomeMessage["limits"] | undefined;
-  /** The connection on which a pong is on its way. */
+  /** The socket with a pong that is not sent yet. */
   #pongingOn: Transport | undefined;
   #session: Pick<WelcomeMessage, "sessionId" | "secret"> | undefined;
 
   constructor(options: LinkOptions) {
     this.#options = options;
     const { open, clock, limits, onConnected, onClosed } = options;
-    this.#connection = new HealingConnection({
+    this.#connection = new ReconnectingConnection({
       open,
       clock,
       limits,
       onConnected,
       onClosed,
       greet: (transport) => this.#greet(transport),
-      frame: (frame) => this.#receive(frame),
+      onFrame: (frame) => this.#receive(frame),
       ping: (transport) => transport.send(encode({ type: "ping" })),
-      verdict: (code, reason, first) => (this.#startsOver(code) ? undefined : verdict(code, reason, first)),
+      fatalCloseError: (code, reason, first) =>
+        this.#startsOver(code) ? undefined : fatalCloseError(code, reason, first),
     });
     this.state$ = this.#connection.state$;
     this.ready = this.#connection.ready;
@@ -83,19 +84,19 @@ export class Link {
     return this.#connection.state;
   }
 
-  /** What the server sends ahead of an acknowledgement. */
+  /** Bytes that the server sends ahead of an acknowledgement. */
   get windowBytes(): number {
     return this.#serverLimits?.windowBytes ?? this.#options.limits.windowBytes;
   }
 
-  /** Whether what is sent goes out now. */
+  /** Whether messages are sent now, not dropped. */
   get isOpen(): boolean {
     return this.#connection.isOpen;
   }
 
   /**
-   * Sends now, or not at all: what must arrive is sent again by its owner when the link is back. Throws LIMIT_EXCEEDED for a
-   * message that no frame can carry.
+   * Sends now or drops the message: after a reconnect its owner sends again what must arrive. Throws LIMIT_EXCEEDED for a
+   * message that is larger than a frame may be.
    */
   send(message: ClientMessage): void {
     if (!this.isOpen) return;
@@ -113,12 +114,12 @@ export class Link {
     this.#connection.end(new ExecwireError("CLOSED", "the client was closed"));
   }
 
-  /** The server does not keep to the protocol: nothing it says can be relied on. */
+  /** Closes because of a protocol violation: after one, no other message of the server can be trusted. */
   fail(violation: ExecwireError): void {
     this.#connection.end(violation, CLOSE.protocol, violation.message.slice(0, 120));
   }
 
-  /** A server ends a session that owns nothing soon; its client goes on with a new one. */
+  /** Servers expire sessions that own nothing early; their clients go on with a new session. */
   #startsOver(code: number): boolean {
     if (code !== CLOSE.sessionUnknown || !this.#session || !this.#options.mayStartOver()) return false;
     this.#session = undefined;
@@ -140,7 +141,7 @@ export class Link {
       message = decoded as ServerMessage;
     } catch (error) {
       return this.fail(
-        new ExecwireError("PROTOCOL_VIOLATION", `the server sent what is no message: ${String(error)}`, {
+        new ExecwireError("PROTOCOL_VIOLATION", `the server sent an invalid message: ${String(error)}`, {
           cause: error,
         }),
       );
@@ -148,14 +149,14 @@ export class Link {
     if (message.type === "ping") return this.#pong();
     if (message.type === "pong") return;
     if ((message.type === "welcome") === this.isOpen) {
-      const what = this.isOpen ? "welcome for a second time" : `${message.type} before its welcome`;
-      return this.fail(new ExecwireError("PROTOCOL_VIOLATION", `the server said ${what}`));
+      const what = this.isOpen ? "a second welcome" : `${message.type} before its welcome`;
+      return this.fail(new ExecwireError("PROTOCOL_VIOLATION", `the server sent ${what}`));
     }
     if (message.type === "welcome") this.#welcome(message);
     else this.#options.onMessage(message);
   }
 
-  /** One pong at a time: a server that pings and does not read must not fill the memory here. */
+  /** One unsent pong at most: a server that pings and does not read must not fill this client's memory. */
   #pong(): void {
     const { transport } = this.#connection;
     if (transport === this.#pongingOn) return;
@@ -167,25 +168,25 @@ export class Link {
 
   #welcome({ version, sessionId, secret, resumed, limits }: WelcomeMessage): void {
     if (version !== PROTOCOL_VERSION) {
-      const message = `the server speaks version ${version}, this client ${PROTOCOL_VERSION}`;
+      const message = `the server speaks protocol version ${version}, this client version ${PROTOCOL_VERSION}`;
       return this.#connection.end(new ExecwireError("VERSION_UNSUPPORTED", message), CLOSE.version, message);
     }
     if (this.#session && (!resumed || sessionId !== this.#session.sessionId)) {
-      const message = "the connection is lost: the server began a new session instead of the one asked for";
+      const message = "the connection was lost: the server started a new session instead of resuming the old one";
       return this.#connection.end(connectionLost("session-unknown", message));
     }
     this.#session = { sessionId, secret };
     this.#serverLimits = limits;
-    this.#connection.admit(limits.pingMs);
+    this.#connection.onWelcome(limits.pingMs);
   }
 }
 
-function verdict(code: number, reason: string, first: boolean): ExecwireError | undefined {
-  // Who was let in before waits for room; who never was is told that there is a server, and that it is full.
-  if (first && code === CLOSE.tryLater) return connectionLost("server-full", `the server takes nobody in: ${reason}`);
-  const final = FINAL.get(code);
-  if (!final) return undefined;
-  const cause = new ExecwireError(final.code, reason || final.reason);
-  // Before there was a session, the refusal itself is the answer; later it is the reason why nothing can be known.
-  return first ? cause : connectionLost(final.reason, `the connection is lost: ${cause.message}`, cause);
+function fatalCloseError(code: number, reason: string, first: boolean): ExecwireError | undefined {
+  // A new client fails at once when the server is full; one that reconnects keeps trying.
+  if (first && code === CLOSE.tryLater) return connectionLost("server-full", `the server is full: ${reason}`);
+  const fatal = FATAL.get(code);
+  if (!fatal) return undefined;
+  const cause = new ExecwireError(fatal.code, reason || fatal.reason);
+  // Without a session the refusal itself is the error; with one, the state of its processes is unknown.
+  return first ? cause : connectionLost(fatal.reason, `the connection was lost: ${cause.message}`, cause);
 }

@@ -1,4 +1,4 @@
-// The remote backend: the same interface as the local supervisor, at the other end of a link.
+// The remote backend: the interface of the local supervisor, for the processes of a server.
 import { Subject } from "rxjs";
 import {
   checkGrace,
@@ -6,8 +6,10 @@ import {
   checkText,
   type DeliveryMode,
   type Limits,
+  MAX_TIMER_MS,
   type ProcessInfo,
   type ProcessSpec,
+  present,
   type ServerMessage,
 } from "../../protocol/index.ts";
 import { type Cancel, type Clock, guardedClock, systemClock } from "../clock.ts";
@@ -23,18 +25,21 @@ import { RemoteProcess } from "./remote-process.ts";
 import { Requests } from "./requests.ts";
 import { newUuid } from "./uuid.ts";
 
-/** How to be a client. */
+/** A message about one process. */
+type Push = Extract<ServerMessage, { readonly channel: number }>;
+
+/** Options of a client. */
 export interface ClientOptions {
   readonly token?: string;
   readonly limits?: Partial<Limits>;
-  /** Told what a subscriber throws. Default: the console. */
+  /** Called with errors that a subscriber throws. Default: the console. */
   readonly onError?: ReportError;
   readonly clock?: Clock;
 }
 
-/** A backend at the other end of a connection. */
+/** A backend whose processes run on a server. */
 export class RemoteBackend implements Backend {
-  /** Changes of every process of the server. The first subscriber asks the server for them. */
+  /** State changes of every process of the server, requested from it with the first subscription. */
   readonly changes$: GuardedObservable<ProcessInfo>;
   readonly link: Link;
   readonly #changes = new Subject<ProcessInfo>();
@@ -44,7 +49,7 @@ export class RemoteBackend implements Backend {
   readonly #clock: Clock;
   readonly #remotes = new Map<string, RemoteProcess>();
   readonly #channels = new Map<number, RemoteProcess>();
-  /** Counts connections made. */
+  /** Connections made so far. */
   #connections = 0;
   #watching = false;
   #closing: Promise<void> | undefined;
@@ -65,7 +70,8 @@ export class RemoteBackend implements Backend {
       clock: this.#clock,
       limits: options.limits,
       pending: () => this.#requests.pending,
-      mayStartOver: () => this.#requests.onlyLook && ![...this.#remotes.values()].some((remote) => remote.isLossless),
+      mayStartOver: () =>
+        this.#requests.areReadOnly && ![...this.#remotes.values()].some((remote) => remote.isLossless),
       onMessage: (message) => this.#receive(message),
       onConnected: () => this.#onConnected(),
       onClosed: (reason) => this.#onClosed(reason),
@@ -78,13 +84,13 @@ export class RemoteBackend implements Backend {
       refuse(checkStart(spec, incarnation));
       const params = { spec, incarnation, subscribe: "lossless" } as const;
       this.#requests.request("process/start", params, {
-        // In the turn of the reply: the first events may follow in the same one.
+        // Synchronous, because the first events may arrive in the same turn.
         onResult: ({ process, channel }) => {
           if (process.incarnation !== incarnation || process.processId !== (spec.processId ?? incarnation)) {
-            return reject(this.#mistaken("process/start", spec.processId ?? incarnation));
+            return reject(this.#failWrongProcess("process/start", spec.processId ?? incarnation));
           }
           const remote = this.#remoteOf(process, "lossless");
-          // On another connection than the one that asked, the subscription is gone.
+          // The subscription was lost with the connection that requested it.
           if (channel !== undefined && connection === this.#connections) remote.follow(channel);
           else remote.follower.subscribe();
           resolve(this.#processOf(remote, "lossless"));
@@ -97,9 +103,9 @@ export class RemoteBackend implements Backend {
   async attach(processId: string): Promise<Process> {
     refuse(checkText("processId", processId));
     const { process } = await this.#requests.call("process/attach", { processId });
-    if (process.processId !== processId) throw this.#mistaken("process/attach", processId);
+    if (process.processId !== processId) throw this.#failWrongProcess("process/attach", processId);
     const remote = this.#remoteOf(process, "gap");
-    // Whether the start succeeds is told only while it lasts.
+    // Subscribe while it starts: a failed start is not reported to later subscribers.
     if (process.state === "starting" && !remote.follower.wanted) remote.follower.subscribe();
     return this.#processOf(remote, "gap");
   }
@@ -119,45 +125,58 @@ export class RemoteBackend implements Backend {
   }
 
   async #close({ graceMs }: CloseOptions): Promise<void> {
-    // Without a connection nobody can be told; the server ends the session when its time is over.
+    // Without a connection the request cannot be sent; the server ends the session after sessionTtlMs.
     if (this.link.state === "connected") {
-      const told = this.#requests.call("session/close", graceMs === undefined ? {} : { graceMs });
-      await Promise.race([told.catch(() => undefined), this.#lostFor(this.#limits.closeDeadlineMs)]);
+      const reply = this.#requests.call("session/close", present({ graceMs }));
+      await Promise.race([reply.catch(() => undefined), this.#closeTimeout(graceMs ?? this.#limits.graceMs)]);
     }
     this.link.close();
   }
 
-  /** Resolves when there was no connection for so long. */
-  #lostFor(ms: number): Promise<void> {
+  /**
+   * Resolves when waiting for the reply to `session/close` must stop: after closeDeadlineMs without a connection, or after twice
+   * the time in which a server finishes every close (the grace, then closeDeadlineMs), so that a slow network does not reach it.
+   * A server that has the request ends the processes also after this client has closed.
+   */
+  #closeTimeout(graceMs: number): Promise<void> {
+    const { closeDeadlineMs } = this.#limits;
     return new Promise((resolve) => {
-      let cancel: Cancel = () => undefined;
-      this.link.state$.subscribe((state) => {
-        cancel();
-        if (state !== "connected") cancel = this.#clock.after(ms, resolve, { background: true });
+      const resolveAfter = (ms: number) => this.#clock.after(Math.min(ms, MAX_TIMER_MS), resolve, { background: true });
+      const cancelTimeout = resolveAfter(2 * (graceMs + closeDeadlineMs));
+      let cancelLoss: Cancel | undefined;
+      this.link.state$.subscribe({
+        next: (state) => {
+          cancelLoss?.();
+          cancelLoss = state === "recovering" ? resolveAfter(closeDeadlineMs) : undefined;
+        },
+        complete: () => {
+          cancelTimeout();
+          resolve();
+        },
       });
     });
   }
 
-  /** The server answered with another process than the one that was asked for. */
-  #mistaken(method: string, processId: string): ExecwireError {
+  /** Closes because the server answered a request with a process that was not asked for. */
+  #failWrongProcess(method: string, processId: string): ExecwireError {
     const message = `the server answered ${method} of process ${processId} with another process`;
     const violation = new ExecwireError("PROTOCOL_VIOLATION", message);
     this.link.fail(violation);
     return violation;
   }
 
-  /** A process with its one log, however many handles there are: the server sends its events once. */
+  /** A process with its log, shared by all its handles: the server sends its events once. */
   #remoteOf(info: ProcessInfo, delivery: DeliveryMode): RemoteProcess {
     const known = this.#remotes.get(info.incarnation);
-    // One that failed is of no use to anybody who comes later.
+    // A failed log stays failed: a new handle gets a new one.
     if (known && !known.log.failure) {
       known.info = info;
       return known;
     }
     const { retainedBytes, retainedEvents } = this.#limits;
     const { windowBytes } = this.link;
-    const remember = (channel: number) => this.#channels.set(channel, remote);
-    const remote = new RemoteProcess(info, this.link, this.#requests, remember, {
+    const onChannel = (channel: number) => this.#channels.set(channel, remote);
+    const remote = new RemoteProcess(info, this.link, this.#requests, onChannel, {
       delivery,
       retainedBytes,
       retainedEvents,
@@ -184,8 +203,8 @@ export class RemoteBackend implements Backend {
     this.#requests.call("changes/watch", {}).catch(() => undefined);
   }
 
-  /** What changed while there was no connection is told by how things stand now. */
-  #watchAgain(): void {
+  /** Subscribes to changes again; after a reconnect, the current states stand for the changes that were missed. */
+  #resumeWatching(): void {
     this.#requests.call("changes/watch", {}).catch(() => undefined);
     if (this.#connections === 1) return;
     this.list().then(
@@ -203,48 +222,42 @@ export class RemoteBackend implements Backend {
         return violation && this.link.fail(violation);
       }
       case "event":
-        return this.#push(message.channel, (remote) => remote.follower.accept(message.event));
       case "exit":
-        return this.#push(message.channel, (remote) => remote.follower.announceExit(message.event));
       case "gap":
-        return this.#push(message.channel, (remote) => remote.follower.accept({ ...message.gap, type: "gap" }));
       case "failed":
-        return this.#push(message.channel, (remote) => {
-          remote.log.fail(fromWireError(message.error));
-          return true;
-        });
+        return this.#push(message);
       case "change":
         return this.#onChange(message.process);
     }
   }
 
-  #push(channel: number, act: (remote: RemoteProcess) => boolean): void {
-    const remote = this.#channels.get(channel);
-    // A channel that nobody reads any more: what was on its way is of no interest.
+  #push(message: Push): void {
+    const remote = this.#channels.get(message.channel);
+    // A message that was under way when the client stopped following this process.
     if (!remote) return;
-    if (!act(remote)) {
-      const message = `the server sent events of process ${remote.info.processId} that do not follow from those before`;
-      return this.link.fail(new ExecwireError("PROTOCOL_VIOLATION", message));
+    if (!accept(remote, message)) {
+      const text = `the server sent events of process ${remote.info.processId} that contradict earlier ones`;
+      return this.link.fail(new ExecwireError("PROTOCOL_VIOLATION", text));
     }
     if (!remote.log.closed && !remote.log.failure) return;
-    // Whoever has the process keeps its log; here nothing is routed to it any more.
-    this.#channels.delete(channel);
+    // Handles of the process keep its log; no more messages are routed to it.
+    this.#channels.delete(message.channel);
     this.#remotes.delete(remote.info.incarnation);
   }
 
   #onChange(process: ProcessInfo): void {
     const remote = this.#remotes.get(process.incarnation);
     if (remote) remote.info = process;
-    // A reader before the end must still hear of a lost connection, or it would wait forever.
+    // A log with an unfinished reader stays: `#onClosed` must fail it, or the reader would wait for ever.
     if (process.state === "removed" && !remote?.follower.wanted) this.#remotes.delete(process.incarnation);
     this.#changes.next(process);
   }
 
   #onConnected(): void {
     this.#connections += 1;
-    // Channel numbers are the server's, and the same on every connection to it; subscriptions are not.
+    // Channel numbers stay the same on every connection to a server; subscriptions end with theirs.
     this.#requests.sendAgain();
-    if (this.#watching) this.#watchAgain();
+    if (this.#watching) this.#resumeWatching();
     for (const remote of this.#remotes.values()) remote.resume();
   }
 
@@ -253,5 +266,20 @@ export class RemoteBackend implements Backend {
     for (const remote of this.#remotes.values()) remote.log.fail(reason);
     if (reason.code === "CLOSED") this.#changes.complete();
     else this.#changes.error(reason);
+  }
+}
+
+/** Passes a message to the log of its process. Returns false when it contradicts earlier ones. */
+function accept(remote: RemoteProcess, message: Push): boolean {
+  switch (message.type) {
+    case "event":
+      return remote.follower.accept(message.event);
+    case "exit":
+      return remote.follower.announceExit(message.event);
+    case "gap":
+      return remote.follower.accept({ ...message.gap, type: "gap" });
+    case "failed":
+      remote.log.fail(fromWireError(message.error));
+      return true;
   }
 }

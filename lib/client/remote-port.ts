@@ -1,4 +1,4 @@
-// The port of a remote process: each call is a request, with the same answers and errors as a local one.
+// The port of a remote process: each call is a request, with the same results and errors as on a local process.
 import {
   type MethodName,
   type Methods,
@@ -11,7 +11,7 @@ import { ExecwireError } from "../errors.ts";
 import type { ProcessPort, ReadCallOptions, SignalOptions, TerminateOptions, WriteOptions } from "../process/port.ts";
 import type { Requests } from "./requests.ts";
 
-/** Commands to a process at the other end of a link. Calls made while it recovers wait for it. */
+/** Sends commands to a process over a link. Calls made while the link recovers wait for it. */
 export class RemotePort implements ProcessPort {
   readonly #requests: Requests;
   readonly #address: ProcessAddress;
@@ -23,13 +23,13 @@ export class RemotePort implements ProcessPort {
 
   async read({ signal, ...options }: ReadCallOptions = {}) {
     signal?.throwIfAborted();
-    const answer = this.#call("process/read", options);
-    if (!signal) return answer;
-    // The server goes on to wait, for nobody: its answer is thrown away.
-    return new Promise<Awaited<typeof answer>>((resolve, reject) => {
+    const reply = this.#call("process/read", options);
+    if (!signal) return reply;
+    // The wire has no cancellation: the server goes on waiting, and its reply is dropped.
+    return new Promise<Awaited<typeof reply>>((resolve, reject) => {
       const abort = () => reject(signal.reason);
       signal.addEventListener("abort", abort, { once: true });
-      answer.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+      reply.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
     });
   }
 
@@ -54,11 +54,11 @@ export class RemotePort implements ProcessPort {
   }
 
   async holders() {
-    return (await this.#call("process/holders", {}).catch(explain("holders"))).holders;
+    return (await this.#call("process/holders", {}).catch(unsupportedIfUnknown("holders"))).holders;
   }
 
   async activity() {
-    return (await this.#call("process/activity", {}).catch(explain("activity"))).activity;
+    return (await this.#call("process/activity", {}).catch(unsupportedIfUnknown("activity"))).activity;
   }
 
   #call<M extends MethodName>(
@@ -69,12 +69,12 @@ export class RemotePort implements ProcessPort {
   }
 }
 
-/** For methods that were added to version 1: a server that does not know them is older than this client. */
-function explain(what: string): (error: unknown) => never {
+/** For methods added later to version 1: an older server refuses them as unknown, which becomes UNSUPPORTED. */
+function unsupportedIfUnknown(what: string): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof ExecwireError) || error.code !== "INVALID_PARAMS" || error.data.field !== "method")
       throw error;
-    throw new ExecwireError("UNSUPPORTED", `${what} is not to be had: ${error.message}`, {
+    throw new ExecwireError("UNSUPPORTED", `${what} is not supported by this server: ${error.message}`, {
       data: { what },
       cause: error,
     });

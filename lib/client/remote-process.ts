@@ -1,22 +1,22 @@
-// One remote process as this client knows it: what the server said of it, and its events, asked for while somebody reads.
+// A process of the server, as this client knows it: its last info, and its events, subscribed to while they are read.
 import type { DeliveryMode, ProcessAddress, ProcessInfo, Seq } from "../../protocol/index.ts";
 import { type EventSource, Follower, type FollowerOptions } from "../log/follower.ts";
 import type { ReplayLog } from "../log/replay-log.ts";
 import type { Link } from "./link.ts";
 import type { Requests } from "./requests.ts";
 
-/** A process at the other end of a link, and the source of what follows it here. */
+/** A process at the other end of a link, and the event source of its follower. */
 export class RemoteProcess implements EventSource {
   readonly follower: Follower;
   readonly #link: Link;
   readonly #requests: Requests;
-  /** Tells the router which number stands for this process on the wire. */
+  /** Called with the channel number of this process, for the routing of its messages. */
   readonly #onChannel: (channel: number) => void;
-  /** Whether the session holds the process back for it: so for what this client has started. */
+  /** Whether the process waits for this client, as it does for the client that started it. */
   readonly isLossless: boolean;
-  #said: ProcessInfo;
+  #lastInfo: ProcessInfo;
   #channel: number | undefined;
-  /** Counts subscriptions: the answer to an earlier one is out of date. */
+  /** Counts subscriptions and their ends: the reply to an earlier subscription is out of date. */
   #round = 0;
 
   constructor(
@@ -26,7 +26,7 @@ export class RemoteProcess implements EventSource {
     onChannel: (channel: number) => void,
     options: FollowerOptions,
   ) {
-    this.#said = info;
+    this.#lastInfo = info;
     this.isLossless = options.delivery === "lossless";
     this.#link = link;
     this.#requests = requests;
@@ -38,31 +38,31 @@ export class RemoteProcess implements EventSource {
     return this.follower.log;
   }
 
-  /** What the server said last, and what the events have told since. */
+  /** The last info from the server, updated by the events since then. */
   get info(): ProcessInfo {
     const { exited, closed } = this.log;
-    if (!exited || this.#said.state === "removed") return this.#said;
+    if (!exited || this.#lastInfo.state === "removed") return this.#lastInfo;
     const { exitCode, signal } = exited;
-    return { ...this.#said, state: closed ? "closed" : "exited", exitCode, signal };
+    return { ...this.#lastInfo, state: closed ? "closed" : "exited", exitCode, signal };
   }
 
   set info(info: ProcessInfo) {
-    this.#said = info;
+    this.#lastInfo = info;
   }
 
-  /** The server sends from the beginning, without having been asked apart from the start. */
+  /** The start has subscribed: the server sends all events on this channel. */
   follow(channel: number): void {
     this.#began(channel);
     this.follower.follow();
   }
 
-  /** On a new connection: goes on after the head. */
+  /** Subscribes again on a new connection, after the head of the log. */
   resume(): void {
     if (this.follower.wanted) this.follower.subscribe();
   }
 
   get #address(): ProcessAddress {
-    const { processId, incarnation } = this.#said;
+    const { processId, incarnation } = this.#lastInfo;
     return { processId, incarnation };
   }
 
@@ -74,7 +74,7 @@ export class RemoteProcess implements EventSource {
   subscribe(afterSeq: Seq, delivery: DeliveryMode, acked: Seq): void {
     this.#round += 1;
     const round = this.#round;
-    // Belongs to this connection: on a new one `resume` asks anew, from the head of that moment.
+    // Belongs to this connection: on a new one, `resume` subscribes again, from the head at that time.
     if (!this.#link.isOpen) return;
     this.#requests.request(
       "process/subscribe",

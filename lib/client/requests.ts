@@ -1,4 +1,4 @@
-// Requests on their way: numbered, kept until their replies come, and sent again in order on a new connection.
+// Pending requests: numbered, kept until their replies arrive, and sent again in order after a reconnect.
 import {
   checkResult,
   type MethodName,
@@ -8,20 +8,20 @@ import {
 } from "../../protocol/index.ts";
 import { ExecwireError, fromWireError } from "../errors.ts";
 
-/** What to do with an answer, in the turn in which it comes: what follows it on the wire may depend on it. */
-export interface Answer<T> {
+/** Handles a reply synchronously, because the messages behind it on the wire may depend on it. */
+export interface ReplyHandler<T> {
   onResult(result: T): void;
   onError(error: ExecwireError): void;
 }
 
 interface Pending {
   readonly message: RequestMessage;
-  readonly answer: Answer<never>;
+  readonly handler: ReplyHandler<never>;
   readonly again: boolean;
 }
 
-/** Methods that change nothing: done again by any session, they answer the same. */
-const LOOKS: ReadonlySet<MethodName> = new Set<MethodName>([
+/** Methods that change nothing: in any session they give the same result. */
+const READ_ONLY: ReadonlySet<MethodName> = new Set<MethodName>([
   "process/attach",
   "process/list",
   "process/subscribe",
@@ -32,104 +32,105 @@ const LOOKS: ReadonlySet<MethodName> = new Set<MethodName>([
   "changes/watch",
 ]);
 
-/** The calls of one client. */
+/** The requests of one client. */
 export class Requests {
   readonly #send: (message: RequestMessage) => void;
   readonly #pending = new Map<number, Pending>();
   #lastId = 0;
-  #arrived: number[] = [];
+  /** Ids of replies that the next request acknowledges. */
+  #unacked: number[] = [];
   #failure: ExecwireError | undefined;
 
-  /** `send` does nothing while there is no connection. */
+  /** `send` drops the message while there is no connection. */
   constructor(send: (message: RequestMessage) => void) {
     this.#send = send;
   }
 
-  /** Ids whose replies are awaited. */
+  /** Ids of the requests without a reply. */
   get pending(): number[] {
     return [...this.#pending.keys()];
   }
 
-  /** Whether nothing is awaited but looks. */
-  get onlyLook(): boolean {
-    return [...this.#pending.values()].every(({ message }) => LOOKS.has(message.method as MethodName));
+  /** Whether no pending request changes anything. */
+  get areReadOnly(): boolean {
+    return [...this.#pending.values()].every(({ message }) => READ_ONLY.has(message.method as MethodName));
   }
 
-  /** Calls a method; rejects with what the server says, or with the reason why nobody will ever answer. */
+  /** Calls a method. Rejects with the error of the server, or the reason why the connection is closed for good. */
   call<M extends MethodName>(method: M, params: Methods[M]["params"]): Promise<Methods[M]["result"]> {
     return new Promise((resolve, reject) => this.request(method, params, { onResult: resolve, onError: reject }));
   }
 
-  /** The same, answered in the very turn. With `again: false` it belongs to one connection: lost with it, and then never answered. */
+  /** The same with a synchronous handler. With `again: false` a lost connection drops the request and its handler. */
   request<M extends MethodName>(
     method: M,
     params: Methods[M]["params"],
-    answer: Answer<Methods[M]["result"]>,
+    handler: ReplyHandler<Methods[M]["result"]>,
     { again = true }: { readonly again?: boolean } = {},
   ): void {
-    if (this.#failure) return answer.onError(this.#failure);
+    if (this.#failure) return handler.onError(this.#failure);
     this.#lastId += 1;
     const message: RequestMessage = {
       type: "request",
       id: this.#lastId,
-      acked: this.#arrived,
+      acked: this.#unacked,
       method,
       params: { ...params },
     };
-    this.#arrived = [];
-    this.#pending.set(message.id, { message, answer: answer as Answer<never>, again });
+    this.#unacked = [];
+    this.#pending.set(message.id, { message, handler: handler as ReplyHandler<never>, again });
     try {
       this.#send(message);
     } catch (error) {
       this.#pending.delete(message.id);
-      answer.onError(error as ExecwireError);
+      handler.onError(error as ExecwireError);
     }
   }
 
-  /** A reply came; one that nobody waits for was answered twice. Returns the violation, if it is no answer to what was asked. */
+  /** Handles a reply; a second reply to the same request is ignored. Returns the violation when the result is invalid. */
   settle(reply: ReplyMessage): ExecwireError | undefined {
     const pending = this.#pending.get(reply.id);
     if (!pending) return undefined;
     this.#pending.delete(reply.id);
-    this.#arrived.push(reply.id);
-    const { answer, message } = pending;
+    this.#unacked.push(reply.id);
+    const { handler, message } = pending;
     if ("error" in reply) {
-      answer.onError(fromWireError(reply.error));
+      handler.onError(fromWireError(reply.error));
       return undefined;
     }
     const problem = checkResult(message.method, reply.result as Readonly<Record<string, unknown>>);
     if (!problem) {
-      answer.onResult(reply.result as never);
+      handler.onResult(reply.result as never);
       return undefined;
     }
-    const text = `the server answered ${message.method} with what is no answer: ${problem.field} ${problem.message}`;
+    const text = `the server sent an invalid reply to ${message.method}: ${problem.field} ${problem.message}`;
     const violation = new ExecwireError("PROTOCOL_VIOLATION", text);
-    answer.onError(violation);
+    handler.onError(violation);
     return violation;
   }
 
-  /** On a new connection: everything that was not answered, in the order of the calls. */
+  /** After a reconnect: sends every pending request again, in the order of the calls. */
   sendAgain(): void {
-    for (const [id, { message, answer, again }] of this.#pending) {
+    for (const [id, { message, handler, again }] of this.#pending) {
       if (!again) {
         this.#pending.delete(id);
         continue;
       }
       try {
-        // The hello told the server what is pending, which acknowledges all else.
+        // The hello has listed the pending requests, which acknowledges all other replies.
         this.#send({ ...message, acked: [] });
       } catch (error) {
         this.#pending.delete(id);
-        answer.onError(error as ExecwireError);
+        handler.onError(error as ExecwireError);
       }
     }
   }
 
-  /** Nobody will answer any more. */
+  /** Fails all pending requests and every later one. */
   fail(error: ExecwireError): void {
     this.#failure = error;
     const pending = [...this.#pending.values()];
     this.#pending.clear();
-    for (const { answer } of pending) answer.onError(error);
+    for (const { handler } of pending) handler.onError(error);
   }
 }

@@ -1,9 +1,9 @@
-// A run from its call to its result: starts the process, reads it to the end, and ends it when its time has come.
+// A run from the call to its result: starts the process, reads its output to the end, and terminates it after a timeout or abort.
 //
 // Invariants
-// 1. Whatever was started is read to its end or was told to end: also a process whose start is confirmed after the run is over.
-// 2. With a timeout there is a result in bounded time, whatever the process or its host does.
-// 3. The reader waits for nothing but the process, so nothing is lost and nothing is held back.
+// 1. A started process is read to its end or terminated, also when its start is confirmed only after the run is over.
+// 2. With a timeout, there is a result in bounded time, even if the process or its host hangs.
+// 3. The reader waits only for the process, so it loses no output and never slows the process down.
 import type { Observable } from "rxjs";
 import { type ExitedEvent, type ProcessSpec, present } from "../../protocol/index.ts";
 import { type Clock, systemClock } from "../clock.ts";
@@ -14,16 +14,16 @@ import { terminateTree } from "../process/end-tree.ts";
 import type { Process } from "../process/process.ts";
 import { Capture, type RunChunk } from "./capture.ts";
 import { deliverInput, holdersOf, within } from "./commands.ts";
-import { Ending } from "./ending.ts";
+import { RunDeadlines } from "./ending.ts";
 import { checkRunOptions, planOf, type RunOptions, type RunPlan } from "./options.ts";
 import { type RunResult, resultOf } from "./result.ts";
 
-/** How long a backend may take to say who holds the streams, or to end them, when everything else is known. */
+/** How long a backend may take to list the holders of the streams, or to terminate them, when the rest of the result is known. */
 const ANSWER_MS = 1_000;
 
 const ignore = () => undefined;
 
-/** One run. */
+/** One run, from its start to its result. */
 export class ActiveRun {
   readonly process: Promise<Process>;
   readonly chunks$: Observable<RunChunk>;
@@ -33,17 +33,17 @@ export class ActiveRun {
   readonly #plan: RunPlan;
   readonly #clock: Clock;
   readonly #startedAt: number;
-  /** Ours to choose, so that a start which hangs is told from another process of the same id. */
+  /** Chosen here, so that a start that hangs can be distinguished from another process with the same id. */
   readonly #incarnation = crypto.randomUUID();
   readonly #processId: string;
   readonly #capture: Capture;
-  readonly #ending: Ending;
+  readonly #deadlines: RunDeadlines;
   #report: ReportError = reportToConsole;
   #process: Process | undefined;
   #exited: ExitedEvent | undefined;
   #durationMs: number | undefined;
-  #isAsked = false;
-  /** Wakes whoever waits for what nobody waits for any longer. */
+  #isStartRequested = false;
+  /** Ends the current wait, for the start or for output, when the run is over. */
   #stop: () => void = ignore;
 
   constructor(backend: Backend, spec: ProcessSpec, options: RunOptions) {
@@ -55,7 +55,7 @@ export class ActiveRun {
     this.#startedAt = clock.now();
     this.#processId = spec.processId ?? this.#incarnation;
     this.#capture = new Capture(this.#plan.capBytes);
-    this.#ending = new Ending({
+    this.#deadlines = new RunDeadlines({
       ...this.#plan,
       clock,
       signal,
@@ -72,7 +72,7 @@ export class ActiveRun {
     const starting = this.#start(spec);
     this.result = this.#run(starting);
     this.process = starting.then((process) => process ?? Promise.reject(this.#neverRan()));
-    // A start that fails fails both: who waits for the one must not be ended for not having waited for the other yet.
+    // A failed start rejects both promises. A caller that awaits only one must not get an unhandled rejection of the other.
     this.process.catch(ignore);
     this.result.catch(ignore);
   }
@@ -83,18 +83,18 @@ export class ActiveRun {
       if (process) await this.#follow(process);
       return await this.#finish(process);
     } finally {
-      this.#ending.dispose();
+      this.#deadlines.dispose();
       this.#capture.chunks.complete();
     }
   }
 
-  /** Resolves with undefined where the run is over before there is a process. */
+  /** Resolves with undefined if the run is over before the process has started. */
   async #start(spec: ProcessSpec): Promise<Process | undefined> {
     const { stdin } = this.#options;
     refuse(checkRunOptions(this.#options));
-    this.#ending.begin();
-    if (this.#ending.expiry) return undefined;
-    this.#isAsked = true;
+    this.#deadlines.start();
+    if (this.#deadlines.expiry) return undefined;
+    this.#isStartRequested = true;
     const starting = this.#backend.start(
       present({
         ...spec,
@@ -107,12 +107,12 @@ export class ActiveRun {
       this.#stop = () => resolve(undefined);
     });
     const process = await Promise.race([starting, over]).catch((error: unknown) => {
-      if (this.#ending.expiry && isCancelled(error)) return undefined;
+      if (this.#deadlines.expiry && isCancelled(error)) return undefined;
       throw error;
     });
     // Invariant 1.
-    if (!process) starting.then((late) => terminateTree(late, 0)).catch(ignore);
-    else if (this.#ending.expiry) terminateTree(process, this.#plan.graceMs).catch(ignore);
+    if (!process) starting.then((started) => terminateTree(started, 0)).catch(ignore);
+    else if (this.#deadlines.expiry) terminateTree(process, this.#plan.graceMs).catch(ignore);
     this.#process = process;
     return process;
   }
@@ -134,7 +134,7 @@ export class ActiveRun {
     try {
       for await (const event of events) {
         this.#capture.take(event);
-        if (event.type === "output") this.#ending.heard();
+        if (event.type === "output") this.#deadlines.onOutput();
       }
     } finally {
       exit.unsubscribe();
@@ -143,7 +143,7 @@ export class ActiveRun {
   }
 
   async #finish(process: Process | undefined): Promise<RunResult> {
-    const { drain, expiry } = this.#ending;
+    const { drain, expiry } = this.#deadlines;
     const durationMs = this.#durationMs ?? this.#elapsed();
     const facts = { processId: this.#processId, exited: this.#exited, expiry, drain, durationMs };
     const sandbox = process?.info.sandbox ?? "none";
@@ -158,13 +158,13 @@ export class ActiveRun {
   #onExit(exited: ExitedEvent): void {
     this.#exited = exited;
     this.#durationMs = this.#elapsed();
-    this.#ending.exited();
+    this.#deadlines.onExit();
   }
 
   #onExpired(): void {
-    // A lost connection is told by the log, and a process that cannot be ended by the result.
+    // Errors need no handling: the log reports a lost connection, and the result a process that could not be ended.
     if (this.#process) terminateTree(this.#process, this.#plan.graceMs).catch(ignore);
-    else if (this.#isAsked) this.#cancelStart().catch(ignore);
+    else if (this.#isStartRequested) this.#cancelStart().catch(ignore);
   }
 
   async #cancelStart(): Promise<void> {
@@ -173,12 +173,12 @@ export class ActiveRun {
   }
 
   #elapsed(): number {
-    // The clock of the system may be set back meanwhile.
+    // The system clock may be set back meanwhile.
     return Math.max(0, this.#clock.now() - this.#startedAt);
   }
 
   #neverRan(): ExecwireError {
-    return new ExecwireError("START_CANCELLED", `process ${this.#processId} was given up before it ran`);
+    return new ExecwireError("START_CANCELLED", `process ${this.#processId} was cancelled before it started`);
   }
 }
 

@@ -1,14 +1,14 @@
-// Both streams of a command in one value within one bound: stdout, then stderr. When they do not fit, errors are worth more
-// than output: a third for stdout, two thirds for stderr, and what stderr does not need goes back to stdout.
+// Combines both streams of a command, stdout first, within one bound. When they do not fit, errors are worth more than output:
+// stdout gets a third, stderr two thirds, and stdout also gets what stderr does not need.
 import { concat, type Excerpt } from "./head-tail.ts";
 
-/** The two streams, as they go into an aggregate. */
+/** The excerpts of the two streams that fit. */
 export interface Aggregate {
   readonly stdout: Excerpt;
   readonly stderr: Excerpt;
 }
 
-/** Shortens the two so that together they have at most `capBytes`, and exactly that many where something must go. */
+/** Shortens the two so that together they have at most `capBytes`, and exactly `capBytes` if anything is left out. */
 export function aggregate(stdout: Excerpt, stderr: Excerpt, capBytes: number): Aggregate {
   const [out, err] = [keptBytes(stdout), keptBytes(stderr)];
   if (out + err <= capBytes) return { stdout, stderr };
@@ -18,7 +18,7 @@ export function aggregate(stdout: Excerpt, stderr: Excerpt, capBytes: number): A
   return { stdout: shorten(stdout, outShare), stderr: shorten(stderr, errShare) };
 }
 
-/** An excerpt of an excerpt: its first and its last bytes, the larger half in front. */
+/** Shortens an excerpt to its first and its last bytes; the first half is the larger one. */
 export function shorten(excerpt: Excerpt, capBytes: number): Excerpt {
   const kept = keptBytes(excerpt);
   if (kept <= capBytes) return excerpt;
@@ -26,7 +26,7 @@ export function shorten(excerpt: Excerpt, capBytes: number): Excerpt {
   const half = Math.ceil(capBytes / 2);
   let { head, tail } = excerpt;
   let front = Math.min(head.length, Math.max(half, capBytes - tail.length));
-  // Without a hole the two are one stretch, which may be cut anywhere.
+  // Without a hole, head and tail are one segment that may be cut anywhere.
   if (excerpt.omittedBytes === 0) {
     head = tail = concat([head, tail]);
     front = half;
@@ -34,7 +34,7 @@ export function shorten(excerpt: Excerpt, capBytes: number): Excerpt {
   return { head: head.subarray(0, front), tail: tail.subarray(tail.length - (capBytes - front)), omittedBytes };
 }
 
-/** Bytes of an excerpt. */
+/** The number of bytes in an excerpt. */
 export function keptBytes({ head, tail }: Excerpt): number {
   return head.length + tail.length;
 }

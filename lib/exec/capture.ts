@@ -1,24 +1,24 @@
-// Takes what a command prints as it comes: into what is kept, and to whoever watches.
+// Receives the output of a command: keeps an excerpt of each stream, and forwards live chunks to subscribers.
 import { Subject } from "rxjs";
 import type { ClosedEvent, Delivery, StreamName } from "../../protocol/index.ts";
 import { type Excerpt, HeadTail } from "./head-tail.ts";
 import { runDefaults } from "./options.ts";
 
-/** The streams of a result. A terminal has only one, and `merge` too: it is stdout. */
+/** The streams of a result. A terminal and `merge` have only stdout. */
 export type RunStream = "stdout" | "stderr";
 
-/** Bytes just printed. They belong to the log: copy them before transferring. */
+/** Bytes just printed. The log owns them: copy them before a transfer. */
 export interface RunChunk {
   readonly stream: RunStream;
   readonly chunk: Uint8Array;
 }
 
-/** What a run keeps of its output. */
+/** The output that a run keeps. */
 export class Capture {
-  /** Live; silent for a stream that has told its share. */
+  /** Live output. A stream stops here after `runDefaults.liveChunks` chunks. */
   readonly chunks = new Subject<RunChunk>();
   readonly #kept: Readonly<Record<RunStream, HeadTail>>;
-  readonly #told: Record<RunStream, number> = { stdout: 0, stderr: 0 };
+  readonly #liveCount: Record<RunStream, number> = { stdout: 0, stderr: 0 };
   #gaps = 0;
   #gapBytes = 0;
   #closed: ClosedEvent | undefined;
@@ -27,7 +27,7 @@ export class Capture {
     this.#kept = { stdout: new HeadTail(capBytes), stderr: new HeadTail(capBytes) };
   }
 
-  /** Losses that the log announced. */
+  /** The number of gaps that the log announced. */
   get gaps(): number {
     return this.#gaps;
   }
@@ -39,7 +39,7 @@ export class Capture {
       case "gap":
         this.#gaps += 1;
         this.#gapBytes += event.bytes ?? 0;
-        // A gap does not say of which stream.
+        // A gap does not say which stream it belongs to.
         for (const kept of Object.values(this.#kept)) kept.interrupt();
         return;
       case "closed":
@@ -54,12 +54,12 @@ export class Capture {
   #output(name: StreamName, chunk: Uint8Array): void {
     const stream = name === "stderr" ? "stderr" : "stdout";
     this.#kept[stream].push(chunk);
-    if (this.#told[stream] === runDefaults.liveChunks) return;
-    this.#told[stream] += 1;
+    if (this.#liveCount[stream] === runDefaults.liveChunks) return;
+    this.#liveCount[stream] += 1;
     this.chunks.next({ stream, chunk });
   }
 
-  /** The end of the log tells what each stream has printed; what remains, or is lost without an end, is counted for stdout. */
+  /** `closed` has the byte counts of each stream. Lost bytes beyond these, or without a `closed`, are counted for stdout. */
   #lostBytes(stream: RunStream): number {
     const missing = { stdout: this.#missing("stdout", "pty"), stderr: this.#missing("stderr") };
     return stream === "stderr" ? missing.stderr : Math.max(missing.stdout, this.#gapBytes - missing.stderr);

@@ -1,9 +1,9 @@
-// A stream of a command as its caller gets it: bytes, and text that says where something is missing.
+// A captured stream for the caller: its bytes, and its text with a marker where bytes are missing.
 import { present } from "../../protocol/index.ts";
 import type { Encoding } from "./encoding.ts";
 import { joinOmitted } from "./exec-text.ts";
 import { concat, type Excerpt } from "./head-tail.ts";
-import { piecesOf, textOf } from "./pieces.ts";
+import { segmentsOf, textOf } from "./pieces.ts";
 
 /** A place where bytes are missing. */
 export interface Omission {
@@ -18,25 +18,25 @@ export interface CapturedOutputJson {
   readonly encoding: string;
   readonly totalBytes: number;
   readonly omittedBytes: number;
-  /** The captured bytes, where `text` does not say what they were. */
+  /** The captured bytes, if `text` does not represent them exactly. */
   readonly base64?: string;
 }
 
-/** One stream, or several in a row, as it was kept, with the encoding it was found to be in. */
+/** The excerpt of a stream and its detected encoding. */
 export interface CapturedStream {
   readonly excerpt: Excerpt;
   readonly encoding: Encoding;
 }
 
-/** What was captured. `bytes` and `text` are made when they are first asked for. */
+/** Captured output. `bytes` and `text` are computed on first use. */
 export class CapturedOutput {
-  /** The encoding of the text: a label of `TextDecoder`. `utf-8` also for what is no text. */
+  /** The encoding of the text, a `TextDecoder` label. `utf-8` also for binary output. */
   readonly encoding: string;
-  /** True when some bytes do not decode and are U+FFFD in `text`. */
+  /** True when some bytes could not be decoded and are U+FFFD in `text`. */
   readonly isLossy: boolean;
   /** Bytes that were printed, captured or not. */
   readonly totalBytes: number;
-  /** Those that were not captured. */
+  /** Bytes that were not captured. */
   readonly omittedBytes: number;
   readonly #streams: readonly CapturedStream[];
   #bytes: Uint8Array | undefined;
@@ -54,13 +54,13 @@ export class CapturedOutput {
     this.totalBytes = sum((excerpt) => excerpt.head.length + excerpt.tail.length + excerpt.omittedBytes);
   }
 
-  /** The captured bytes: the beginning of the stream and, where something is missing, its end right behind it. */
+  /** The captured bytes: the beginning of the stream, followed directly by its end if bytes between them are missing. */
   get bytes(): Uint8Array {
     this.#bytes ??= concat(this.#streams.flatMap(({ excerpt }) => [excerpt.head, excerpt.tail]));
     return this.#bytes;
   }
 
-  /** Where in `bytes` something is missing. */
+  /** Where bytes are missing in `bytes`. */
   get omissions(): readonly Omission[] {
     let length = 0;
     return this.#streams.flatMap(({ excerpt: { head, tail, omittedBytes } }) => {
@@ -71,8 +71,8 @@ export class CapturedOutput {
   }
 
   /**
-   * The text, without a byte order mark, each stream decoded by its own encoding, with a line `[... 1234 bytes omitted ...]` where something is missing.
-   * Throws a RangeError for more than a string can hold (half a gigabyte), which only a full capture can be.
+   * The text without a byte order mark, each stream decoded with its own encoding. A line `[... 1234 bytes omitted ...]` stands
+   * for missing bytes. Throws a RangeError if it exceeds the longest string (half a gigabyte); only a full capture can.
    */
   get text(): string {
     this.#text ??= this.#streams.map(decode).join("");
@@ -87,12 +87,12 @@ export class CapturedOutput {
 }
 
 function decode({ excerpt, encoding }: CapturedStream): string {
-  const [head = "", tail] = piecesOf(excerpt).map((piece) => textOf(piece, encoding.label));
+  const [head = "", tail] = segmentsOf(excerpt).map((segment) => textOf(segment, encoding.label));
   if (tail === undefined) return head;
   return joinOmitted(head, tail, excerpt.omittedBytes);
 }
 
-/** `btoa` takes characters for bytes; in slices, since a call takes a limited number of arguments. */
+/** `btoa` expects a string with one character per byte. In slices, since a call has a limited number of arguments. */
 function toBase64(bytes: Uint8Array): string {
   const slices: string[] = [];
   for (let start = 0; start < bytes.length; start += 8192) {

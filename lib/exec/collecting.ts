@@ -83,6 +83,7 @@ export class Collecting {
 
   /** Everything that is there was taken. */
   #look(): void {
+    if (this.#isOver) return;
     const { cursor, quietMs, exitWasTold, drainMs } = this.#options;
     const { exited } = cursor.view;
     const hasOutput = this.#hasOutput;

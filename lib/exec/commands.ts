@@ -1,17 +1,17 @@
-// What a run asks of its process, with an answer for backends that cannot do all of it.
+// Requests of a run to its process, with fallbacks for backends that do not support all of them.
 import type { PipeHolder } from "../../protocol/index.ts";
 import type { Cancel, Clock } from "../clock.ts";
 import type { Process } from "../process/process.ts";
 
-/** A write at most: well below what a frame may carry, and half of what a queue takes ahead. */
+/** The largest write: well below the frame limit, and half of what a stdin queue accepts in advance. */
 const WRITE_BYTES = 256 * 1024;
 
-/** Who holds the streams; undefined where nobody can tell. */
+/** The processes that hold the streams; undefined if the backend cannot list them. */
 export async function holdersOf(process: Process): Promise<readonly PipeHolder[] | undefined> {
   return process.holders().catch(() => undefined);
 }
 
-/** Writes all of stdin and closes it. A process that wants no more of it is no error. */
+/** Writes all of stdin and closes it. It is no error if the process stops reading. */
 export async function deliverInput(process: Process, input: string | Uint8Array): Promise<void> {
   const bytes = typeof input === "string" ? new TextEncoder().encode(input) : input;
   for (let start = 0; start < bytes.length; start += WRITE_BYTES) {
@@ -21,7 +21,7 @@ export async function deliverInput(process: Process, input: string | Uint8Array)
   await process.closeStdin();
 }
 
-/** The answer, or undefined when it fails or takes too long. */
+/** Resolves with the answer, or with undefined if it fails or takes longer than `ms`. */
 export function within<T>(clock: Clock, ms: number, answer: Promise<T>): Promise<T | undefined> {
   let cancel: Cancel | undefined;
   const tooLate = new Promise<undefined>((resolve) => {

@@ -1,21 +1,21 @@
-// In which encoding a program has printed. Nearly always UTF-8; else a guess from the bytes, for tools that came from Windows
-// and for old locales. What is no text at all stays UTF-8 with replacement characters.
+// Detects the encoding of a program's output. Nearly always UTF-8; otherwise a guess from the bytes, for tools from Windows and
+// for old locales. Binary output is decoded as UTF-8 with replacement characters.
 import { concat, type Excerpt } from "./head-tail.ts";
-import { isClean, type Piece, piecesOf } from "./pieces.ts";
+import { decodesCleanly, type Segment, segmentsOf } from "./pieces.ts";
 
 /** How to decode a stream. */
 export interface Encoding {
   /** A label that `TextDecoder` knows. */
   readonly label: string;
-  /** Some bytes do not decode, and are U+FFFD in the text. */
+  /** Some bytes cannot be decoded and are U+FFFD in the text. */
   readonly isLossy: boolean;
 }
 
 const DAMAGED: Encoding = { label: "utf-8", isLossy: true };
 
 /**
- * Encodings that consoles are set to, by the detector's name. Few, so that a guess from a short text is a good one: the
- * detector knows a hundred, most of which no console ever had.
+ * Encodings of consoles, by the detector's name. Few, so that a guess from a short text is good: the detector knows a hundred,
+ * most of which no console uses.
  */
 const CANDIDATES: Readonly<Record<string, string>> = {
   "Windows-1252": "windows-1252",
@@ -34,47 +34,47 @@ const CANDIDATES: Readonly<Record<string, string>> = {
   "EUC-JP": "euc-jp",
 };
 
-/** Enough to tell an encoding by, and guessed from within some 50 ms. */
+/** Enough to detect an encoding; takes the detector about 50 ms. */
 const SAMPLE_BYTES = 64 * 1024;
-/** A word or two before and after. */
+/** A word or two before and after each non-ASCII byte. */
 const CONTEXT_BYTES = 16;
-/** Damaged UTF-8 has at least so many good characters beyond ASCII for each bad byte. In other encodings it is the reverse. */
+/** Damaged UTF-8 has at least this many valid non-ASCII characters for each bad byte. In other encodings it is the reverse. */
 const GOOD_PER_BAD = 4;
-/** In windows-1252 the quotes, bullet, dashes and trade mark; in other encodings letters, so a detector errs in short texts. */
+/** Quotes, bullet, dashes and trade mark in windows-1252. They are letters in other encodings, which misleads the detector. */
 const SMART_PUNCTUATION = [0x91, 0x92, 0x93, 0x94, 0x95, 0x96, 0x97, 0x99];
 
-/** Finds the encoding of a stream. The detector (13 MB, 100 ms) is loaded only for what is not UTF-8. */
+/** Detects the encoding of a stream. The detector (13 MB, 100 ms) is loaded only if the stream is not UTF-8. */
 export async function encodingOf(excerpt: Excerpt): Promise<Encoding> {
-  const pieces = piecesOf(excerpt);
-  const odd = pieces.find((piece) => !isClean(piece, "utf-8"));
-  if (!odd) return { label: "utf-8", isLossy: false };
-  if (isDamagedUtf8(odd)) return DAMAGED;
-  const label = byteOrderMark(pieces[0]) ?? (await guess(oddParts(odd.bytes)));
+  const segments = segmentsOf(excerpt);
+  const notUtf8 = segments.find((segment) => !decodesCleanly(segment, "utf-8"));
+  if (!notUtf8) return { label: "utf-8", isLossy: false };
+  if (isDamagedUtf8(notUtf8)) return DAMAGED;
+  const label = byteOrderMark(segments[0]) ?? (await guess(nonAsciiParts(notUtf8.bytes)));
   if (label === undefined) return DAMAGED;
-  const cleanPieces = pieces.filter((piece) => isClean(piece, label)).length;
-  // Where a cut hit the middle of a character, bad bytes say nothing against the guess.
-  if (cleanPieces < pieces.length && excerpt.omittedBytes === 0) return DAMAGED;
-  return { label, isLossy: cleanPieces < pieces.length };
+  const cleanCount = segments.filter((segment) => decodesCleanly(segment, label)).length;
+  // If bytes are omitted, bad bytes may be halves of characters, and do not refute the guess.
+  if (cleanCount < segments.length && excerpt.omittedBytes === 0) return DAMAGED;
+  return { label, isLossy: cleanCount < segments.length };
 }
 
-function isDamagedUtf8({ bytes, isCutAtEnd }: Piece): boolean {
+function isDamagedUtf8({ bytes, isCutAtEnd }: Segment): boolean {
   const start = Math.max(0, findHigh(bytes, 0));
   const sample = bytes.subarray(start, start + SAMPLE_BYTES);
   const text = new TextDecoder().decode(sample, { stream: isCutAtEnd || start + SAMPLE_BYTES < bytes.length });
   const bad = text.match(/\uFFFD/g)?.length ?? 0;
   const good = (text.match(/[\u0080-\u{10FFFF}]/gu)?.length ?? 0) - bad;
-  // The program was ended in the middle of a character.
+  // The output ends in the middle of a character: the program was killed.
   if (bad === 1 && text.endsWith("\uFFFD")) return good > 0;
   return good >= GOOD_PER_BAD * bad;
 }
 
-function byteOrderMark(first: Piece | undefined): string | undefined {
+function byteOrderMark(first: Segment | undefined): string | undefined {
   const mark = first ? first.bytes.subarray(0, 2).join() : "";
   return mark === "255,254" ? "utf-16le" : mark === "254,255" ? "utf-16be" : undefined;
 }
 
-/** What is not ASCII, with a few bytes around it. More of them is English in every country, and would decide the guess. */
-function oddParts(bytes: Uint8Array): Uint8Array {
+/** The non-ASCII bytes with some context. Longer context is mostly English in every country, and would dominate the guess. */
+function nonAsciiParts(bytes: Uint8Array): Uint8Array {
   const parts: Uint8Array[] = [];
   let length = 0;
   let end = 0;
@@ -105,7 +105,7 @@ async function guess(sample: Uint8Array): Promise<string | undefined> {
   const { detectAll } = await import("jschardet");
   const [best, ...others] = detectAll(sample, { detectEncodings: Object.keys(CANDIDATES), minimumThreshold: 0 });
   if (!best?.encoding) return undefined;
-  // Of two that fit equally well, the one that more people use.
+  // If another encoding fits no better, prefer windows-1252, which is more common.
   const western = others.find(({ encoding }) => encoding === "Windows-1252");
   return CANDIDATES[western?.confidence === best.confidence ? "Windows-1252" : best.encoding];
 }

@@ -1,5 +1,5 @@
-// When a run is over, apart from its streams ending by themselves. Time and the caller's signal decide; what to do about it is
-// the run's.
+// Decides when a run is over if its streams do not end: by timeout, by the caller's abort signal, or after the exit by silence or
+// a deadline. The run itself acts on it.
 //
 //   running --exit known--> draining --silent for drainMs, or after drainDeadlineMs--> over
 //      |                      ^
@@ -9,25 +9,25 @@ import { MAX_TIMER_MS } from "../../protocol/index.ts";
 import type { Cancel, Clock } from "../clock.ts";
 import type { RunPlan } from "./options.ts";
 
-/** Why a run was ended before its time. */
+/** Why a run was ended early. */
 export type Expiry = "timeout" | "abort";
 
-/** How the wait for the streams ended: with all streams, in silence, or at the last moment. */
+/** How the wait for the streams ended: all streams ended, no output for `drainMs`, or `drainDeadlineMs` was over. */
 export type Drain = "eof" | "idle" | "deadline";
 
-/** What an ending needs and whom it tells. */
-export interface EndingOptions extends RunPlan {
+/** The durations, the abort signal, and callbacks for both decisions. */
+export interface RunDeadlinesOptions extends RunPlan {
   readonly clock: Clock;
   readonly signal?: AbortSignal | undefined;
-  /** The command must end now. */
+  /** Called when the command must be terminated. */
   readonly onExpired: () => void;
-  /** Nobody waits any longer. */
+  /** Called when the run must stop waiting for the exit or the streams. */
   readonly onOver: () => void;
 }
 
-/** Watches over the end of one run. */
-export class Ending {
-  readonly #options: EndingOptions;
+/** The timers and the abort signal of one run. */
+export class RunDeadlines {
+  readonly #options: RunDeadlinesOptions;
   #expiry: Expiry | undefined;
   #drain: Drain = "eof";
   #hasExited = false;
@@ -36,7 +36,7 @@ export class Ending {
   #deadline: Cancel | undefined;
   readonly #onAbort = () => this.#expire("abort");
 
-  constructor(options: EndingOptions) {
+  constructor(options: RunDeadlinesOptions) {
     this.#options = options;
   }
 
@@ -48,16 +48,16 @@ export class Ending {
     return this.#drain;
   }
 
-  /** From here on time counts. */
-  begin(): void {
+  /** Starts the timeout, and listens to the abort signal. */
+  start(): void {
     const { signal, timeoutMs, clock } = this.#options;
     if (signal?.aborted) return this.#expire("abort");
     signal?.addEventListener("abort", this.#onAbort);
     if (timeoutMs !== null) this.#timeout = clock.after(timeoutMs, () => this.#expire("timeout"));
   }
 
-  /** The exit is known: the timeout has lost its object. */
-  exited(): void {
+  /** The exit is known: cancels the timeout and starts the drain timers. */
+  onExit(): void {
     const { clock, drainDeadlineMs } = this.#options;
     this.#hasExited = true;
     this.#timeout?.();
@@ -66,12 +66,12 @@ export class Ending {
     this.#watchSilence();
   }
 
-  /** There was output. */
-  heard(): void {
+  /** Output arrived: restarts the silence timer. */
+  onOutput(): void {
     if (this.#hasExited) this.#watchSilence();
   }
 
-  /** Forgets everything that is still to come. */
+  /** Cancels all timers and removes the abort listener. */
   dispose(): void {
     for (const cancel of [this.#timeout, this.#idle, this.#deadline]) cancel?.();
     this.#options.signal?.removeEventListener("abort", this.#onAbort);
@@ -81,7 +81,7 @@ export class Ending {
     const { clock, drainMs } = this.#options;
     this.#idle?.();
     this.#idle = clock.after(drainMs, () => {
-      // A program that was busy all the time runs its timers before it reads: look once more.
+      // If this program was busy, its timers run before pending reads: let it read once more.
       this.#idle = clock.after(0, () => this.#over("idle"));
     });
   }
@@ -91,7 +91,7 @@ export class Ending {
     const { clock, graceMs, drainDeadlineMs, onExpired } = this.#options;
     this.#expiry = why;
     this.#timeout?.();
-    // Also a process that no signal ends, or a host that does not answer, must not hold the caller for ever.
+    // The caller must not wait forever for a process that survives SIGKILL, or a host that does not answer.
     const lastMs = Math.min(graceMs + drainDeadlineMs, MAX_TIMER_MS);
     if (!this.#hasExited) this.#deadline = clock.after(lastMs, () => this.#over("deadline"));
     onExpired();

@@ -1,11 +1,11 @@
-// The beginning and the end of a stream within a bound, and the count of what lay between. Both, since a program says at the
-// beginning what it does and at the end what became of it; the reference keeps the beginning only and loses the error.
+// Keeps the beginning and the end of a stream within a bound, and counts the bytes between them. Both ends, since a program first
+// prints what it does and last how it went; the Codex exec-server keeps only the beginning and loses the error.
 //
 // Invariants
-// 1. `head` and `tail` are the first and the last bytes of the stream, each without a hole; all that is missing lies between.
-// 2. Together they never exceed the bound, and fill it before anything is omitted for its sake, unless there was an interruption.
+// 1. `head` and `tail` are the first and the last bytes of the stream, each without a hole; all missing bytes lie between them.
+// 2. Together they never exceed the bound. Without an interruption, nothing is omitted before they fill it.
 
-/** What was kept of a stream. */
+/** The part of a stream that was kept. */
 export interface Excerpt {
   readonly head: Uint8Array;
   readonly tail: Uint8Array;
@@ -13,7 +13,7 @@ export interface Excerpt {
   readonly omittedBytes: number;
 }
 
-/** Keeps an excerpt of a stream while it flows, in memory bounded by `capBytes` whatever the size of the chunks. */
+/** Builds an excerpt of a stream as it arrives. Memory is bounded by `capBytes`, independent of the size of the chunks. */
 export class HeadTail {
   readonly #capBytes: number;
   readonly #head = new Bytes();
@@ -21,7 +21,7 @@ export class HeadTail {
   #headBytes: number;
   #totalBytes = 0;
 
-  /** Without a bound (`Infinity`) everything is head. */
+  /** With `Infinity` as the bound, nothing is omitted. */
   constructor(capBytes: number) {
     this.#capBytes = capBytes;
     this.#headBytes = Math.ceil(capBytes / 2);
@@ -32,7 +32,7 @@ export class HeadTail {
     return this.#totalBytes;
   }
 
-  /** Takes a copy of what must be kept. */
+  /** Appends a chunk; the bytes to keep are copied. */
   push(chunk: Uint8Array): void {
     this.#totalBytes += chunk.length;
     const room = Math.max(0, this.#headBytes - this.#head.length);
@@ -42,12 +42,12 @@ export class HeadTail {
     this.#tail.push(chunk.subarray(room));
   }
 
-  /** Here something is missing that was never pushed: what follows must not join the head. */
+  /** Marks a place where bytes are missing that were never pushed: what follows must not join the head. */
   interrupt(): void {
     this.#headBytes = Math.min(this.#headBytes, this.#head.length);
   }
 
-  /** What was kept. `lostBytes` were part of the stream and never pushed. */
+  /** The excerpt so far. `lostBytes` counts bytes of the stream that were never pushed. */
   excerpt(lostBytes = 0): Excerpt {
     const head = this.#head.bytes();
     const tail = this.#tail?.bytes() ?? new Uint8Array();
@@ -57,7 +57,7 @@ export class HeadTail {
 
 const FIRST_CAPACITY = 8 * 1024;
 
-/** Bytes that grow: doubled when full, so that many small chunks cost no more than their bytes. */
+/** A growing buffer. It doubles when full, so that many small chunks cost no more than their bytes. */
 class Bytes {
   #buffer = new Uint8Array();
   #length = 0;
@@ -82,7 +82,7 @@ class Bytes {
   }
 }
 
-/** The last bytes of what was pushed, as many as fit. */
+/** A ring buffer of the last bytes pushed. */
 class Ring {
   readonly #buffer: Uint8Array;
   /** Where the next byte goes. */
@@ -109,13 +109,13 @@ class Ring {
   }
 }
 
-/** Joins pieces of bytes. */
-export function concat(pieces: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
+/** Joins byte arrays. */
+export function concat(parts: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
   let length = 0;
-  for (const piece of pieces) {
-    whole.set(piece, length);
-    length += piece.length;
+  for (const part of parts) {
+    whole.set(part, length);
+    length += part.length;
   }
   return whole;
 }

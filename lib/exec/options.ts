@@ -1,54 +1,54 @@
-// How a command is run to its end, and the numbers that hold when nobody says otherwise.
+// The options of a run, their defaults and checks.
 import { checkInteger, MAX_TIMER_MS, type Problem } from "../../protocol/index.ts";
 import type { Clock } from "../clock.ts";
 
-/** Defaults of `run`. They are the caller's and no limits of a host, so they are not in `protocol/limits.ts`. */
+/** Defaults of `run`. They belong to the caller and not to a host, so they are not in `protocol/limits.ts`. */
 export const runDefaults = {
-  /** Long enough for what is typed by hand or by an agent, short enough to notice what waits for input. */
+  /** Long enough for commands typed by a user or an agent, short enough to notice a command that waits for input. */
   timeoutMs: 10_000,
   /** Bytes kept of each stream, and of both together: a runaway command must not fill the caller's memory. */
   capBytes: 1024 * 1024,
-  /** Silence after the exit, with a stream still open, after which nobody waits any more. Plenty for pipes. */
+  /** If a stream is still open after the exit: how long to wait since the last output. Plenty for pipes. */
   drainMs: 2_000,
-  /** The same, however much is printed: a job in the background may never stop. Far beyond what the command itself can have left. */
+  /** How long to wait in all: a background job may never stop printing. Far longer than the command's own output can take. */
   drainDeadlineMs: 10_000,
-  /** Live chunks told of each stream; who wants to see more is not looking at them. */
+  /** Live chunks of each stream: more than a viewer can follow. */
   liveChunks: 10_000,
 } as const;
 
 /** How to run a command. */
 export interface RunOptions {
   /**
-   * End it with everything it started after this many milliseconds, counted here from the call, the start included. `null`: never.
+   * End the command with everything it started after this many milliseconds since the call, including the start; `null`: never.
    * Default 10,000; with a full capture `null`.
    */
   readonly timeoutMs?: number | null;
-  /** Ends it likewise. One that is aborted already starts nothing. */
+  /** Ends the command in the same way. If it is already aborted, nothing is started. */
   readonly signal?: AbortSignal;
-  /** Milliseconds from SIGTERM to SIGKILL when it must end. Default 0: SIGKILL at once. */
+  /** Milliseconds from SIGTERM to SIGKILL. Default 0: SIGKILL at once. */
   readonly graceMs?: number;
   /**
-   * `capped` (default) keeps the beginning and the end of each stream, `capBytes` in all. `full` keeps everything, whatever that
-   * takes; for commands one knows.
+   * `capped` (default) keeps the beginning and the end of each stream, together at most `capBytes` per stream. `full` keeps
+   * everything, without a bound: only for trusted commands.
    */
   readonly capture?: "capped" | "full";
-  /** Default 1 MiB. */
+  /** Bytes to keep of each stream, and of both in `aggregated`. Default 1 MiB. */
   readonly capBytes?: number;
-  /** Its whole stdin, text as UTF-8; then it is closed. Without it stdin is as the spec says, and left alone. */
+  /** The whole stdin, text as UTF-8; then it is closed. Without it, stdin is as the spec says and stays untouched. */
   readonly stdin?: string | Uint8Array;
-  /** How long to wait for streams that others hold open after the exit, since the last output. Default 2,000. */
+  /** Milliseconds since the last output to wait for streams that other processes hold open after the exit. Default 2,000. */
   readonly drainMs?: number;
-  /** The same in all, since the exit. Default 10,000. */
+  /** Milliseconds since the exit to wait in all. Default 10,000. */
   readonly drainDeadlineMs?: number;
   /**
-   * What becomes of jobs that still hold a stream when nobody waits any more: `keep` (default) lets them run on, what they
-   * print is read and dropped; `terminate` kills the tree. A timeout or an abort kills it in any case.
+   * What to do with jobs that still hold a stream when the wait is over: `keep` (default) leaves them running, and their output
+   * is read and dropped; `terminate` kills the tree. A timeout or an abort kills it in any case.
    */
   readonly leftBehind?: "keep" | "terminate";
   readonly clock?: Clock;
 }
 
-/** The problem of options. */
+/** Returns the first problem of the options, if any. */
 export function checkRunOptions(options: RunOptions): Problem | undefined {
   const { timeoutMs, capture = "capped", leftBehind = "keep", stdin } = options;
   const milliseconds = (["graceMs", "drainMs", "drainDeadlineMs"] as const)
@@ -68,7 +68,7 @@ export function checkRunOptions(options: RunOptions): Problem | undefined {
   );
 }
 
-/** Options with nothing left open. */
+/** The options with all defaults filled in. */
 export interface RunPlan {
   readonly timeoutMs: number | null;
   readonly graceMs: number;
@@ -77,7 +77,7 @@ export interface RunPlan {
   readonly drainDeadlineMs: number;
 }
 
-/** Fills in what was not said. */
+/** Fills in the defaults. */
 export function planOf(options: RunOptions): RunPlan {
   const isFull = options.capture === "full";
   return {

@@ -1,28 +1,28 @@
-// What one answer shows of the output: its beginning and its end within a number of bytes, as text. It is cut between
-// characters, and what it shows, what it counts as omitted and what waits for the rest of a character are all that was printed.
+// The output in one answer: its beginning and its end within a number of bytes, as text. It is cut between characters. Every byte
+// is shown, counted as omitted, or an incomplete character that waits for its rest.
 import type { StreamName } from "../../protocol/index.ts";
 import { concat, HeadTail } from "./head-tail.ts";
 
-/** Beginnings of characters whose rest has not come, by stream: two streams may be in the middle of one at the same time. */
+/** The incomplete character at the end of each stream: both streams may be in the middle of one. */
 export type Partials = ReadonlyMap<StreamName, Uint8Array>;
 
-/** Output as an answer shows it. */
+/** The output of an answer. */
 export interface WindowText {
   readonly head: string;
   readonly tail: string;
   readonly omittedBytes: number;
-  /** False when something was lost and nobody knows how much. */
+  /** False when an unknown number of bytes was lost. */
   readonly isExact: boolean;
-  /** What the next window begins with. */
+  /** To be passed to the next window. */
   readonly partials: Partials;
 }
 
-/** Takes output of any length, and keeps as much of its head and tail as fits. */
+/** Collects output of any length, and keeps as much of its head and tail as fits. */
 export class OutputWindow {
   readonly #maxBytes: number;
   readonly #partials: Map<StreamName, Uint8Array>;
   #kept: HeadTail;
-  /** The head, once something was lost behind it. */
+  /** The head, fixed once bytes after it are lost. */
   #front: Uint8Array | undefined;
   #lostBytes = 0;
   #isExact = true;
@@ -33,7 +33,7 @@ export class OutputWindow {
     this.#partials = new Map(partials);
   }
 
-  /** Takes the next chunk of a stream. */
+  /** Adds the next chunk of a stream. */
   add(stream: StreamName, chunk: Uint8Array): void {
     const before = this.#partials.get(stream);
     const bytes = before ? concat([before, chunk]) : chunk;
@@ -44,8 +44,8 @@ export class OutputWindow {
   }
 
   /**
-   * Here so many bytes are lost; undefined when nobody knows how many. An answer has one place for what it leaves out, so what
-   * lies between its head and this place is left out too.
+   * Records that bytes are lost here; undefined if their number is not known. An answer has only one place for omissions, so all
+   * output between its head and this place is omitted too.
    */
   lose(bytes: number | undefined): void {
     if (bytes === 0) return;
@@ -57,12 +57,12 @@ export class OutputWindow {
       this.#front = this.#kept.excerpt().head;
       this.#lostBytes -= this.#front.length;
     }
-    // All that follows is tail, and may have all the room that the head has left: the tail is the half of its excerpt.
+    // All that follows is tail and gets the room that the head leaves. Twice that, since a tail is half of an excerpt.
     this.#kept = new HeadTail(2 * (this.#maxBytes - this.#front.length));
     this.#kept.interrupt();
   }
 
-  /** The whole as text. At the end of the output, half a character is all there will be of it. */
+  /** Returns the output as text. At the end of the output, incomplete characters are included: their rest will not come. */
   finish(isEnd: boolean): WindowText {
     if (isEnd) {
       for (const partial of this.#partials.values()) this.#kept.push(partial);
@@ -85,7 +85,7 @@ export class OutputWindow {
   }
 }
 
-/** How many bytes at the end begin a character that goes on. */
+/** The number of bytes at the end that belong to an incomplete character. */
 function incompleteBytes(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back] as number;
@@ -94,14 +94,14 @@ function incompleteBytes(bytes: Uint8Array): number {
   return 0;
 }
 
-/** How many bytes at the beginning end a character that began before. */
+/** The number of bytes at the beginning that belong to a character that began before. */
 function continuationBytes(bytes: Uint8Array): number {
   let count = 0;
   while (count < Math.min(3, bytes.length) && isContinuation(bytes[count] as number)) count += 1;
   return count;
 }
 
-/** Length of the character that a byte begins, by RFC 3629; 1 for a byte that begins none. */
+/** The length of the character that a byte begins, by RFC 3629; 1 for a byte that begins none. */
 function lengthOf(lead: number): number {
   if (lead < 0xc2 || lead > 0xf4) return 1;
   return lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;

@@ -1,16 +1,16 @@
-// One workspace under two names: where the caller has it, and where the processes have it.
+// Maps a workspace between two machines: its path at the caller and its path at the processes.
 import { isAbsolute, posix, relative, sep } from "node:path";
 import { ExecwireError, refuse } from "../errors.ts";
 
-/** The same directory on both sides. Absolute paths. */
+/** The absolute paths of one directory on both sides. */
 export interface PathMapping {
-  /** As the caller names it. */
+  /** Its path at the caller. */
   readonly local: string;
-  /** As the backend's host names it. */
+  /** Its path on the backend's host. */
   readonly remote: string;
 }
 
-/** Refuses a mapping that can map nothing. */
+/** Throws INVALID_PARAMS if a path is not absolute. */
 export function checkMapping({ local, remote }: PathMapping): void {
   if (!isAbsolute(local)) refuse({ field: "workspace.local", message: `must be an absolute path, got ${local}` });
   if (!posix.isAbsolute(remote))
@@ -18,15 +18,15 @@ export function checkMapping({ local, remote }: PathMapping): void {
 }
 
 /**
- * A working directory in the words of the backend's host. None is the workspace itself. One outside of it is refused
- * (INVALID_PARAMS): what it names there is not what the caller means. By name only; symbolic links are not followed.
+ * Maps a working directory to its path on the backend's host; without one, it is the workspace. Throws INVALID_PARAMS outside of
+ * the workspace, where the same path is another directory. Compares paths only; symbolic links are not followed.
  */
 export function mapCwd(cwd: string | undefined, { local, remote }: PathMapping): string {
   if (cwd === undefined) return posix.normalize(remote);
   if (!isAbsolute(cwd)) refuse({ field: "cwd", message: `must be an absolute path, got ${cwd}` });
   const inside = relative(local, cwd);
   if (inside === ".." || inside.startsWith(`..${sep}`) || isAbsolute(inside)) {
-    const message = `cwd ${cwd} is outside of the workspace ${local}, which is ${remote} where it would run`;
+    const message = `cwd ${cwd} is outside of the workspace ${local}, which is ${remote} on the host of the processes`;
     throw new ExecwireError("INVALID_PARAMS", message, { data: { field: "cwd", cwd, workspace: local } });
   }
   return posix.join(remote, ...inside.split(sep));

@@ -1,4 +1,4 @@
-// What became of a command. All of it are values: a failed command is an outcome, not an error.
+// The result of a run. Failure is a value: a failed command is an outcome, not an error.
 import { type ExitedEvent, type PipeHolder, present } from "../../protocol/index.ts";
 import { shellExitCode } from "../process/signal-number.ts";
 import { aggregate, shorten } from "./aggregate.ts";
@@ -9,62 +9,62 @@ import type { Drain, Expiry } from "./ending.ts";
 import type { Excerpt } from "./head-tail.ts";
 import { looksSandboxDenied } from "./sandbox-denial.ts";
 
-/** Plain data, but for the outputs; `JSON.stringify` makes it plain altogether. */
+/** Plain data except for the outputs, which `JSON.stringify` converts too. */
 export interface RunResult {
-  /** By what the process can still be found at its backend. */
+  /** Identifies the process at its backend, while that keeps it. */
   readonly processId: string;
   /**
-   * As a shell says it: the command's own, 128+n after signal n, 124 when it was ended by a timeout or an abort, whatever it then
-   * answered itself. Null when nobody knows.
+   * As in a shell: the command's own code, 128+n after signal n. 124 after a timeout or an abort, even if the command then exited
+   * with another code. Null if it is not known.
    */
   readonly exitCode: number | null;
-  /** The signal it died of. */
+  /** The signal that ended it. */
   readonly signal: string | null;
-  /** Ended by the timeout of `run` or by that of its spec. */
+  /** Ended by the timeout of `run` or of its spec. */
   readonly timedOut: boolean;
-  /** Ended by the abort signal; also when that came after the exit, while others still held a stream. */
+  /** Ended by the abort signal, also if it came after the exit while a stream was still open. */
   readonly aborted: boolean;
-  /** The exit itself, undistorted; null when it never started, or did not end in time. */
+  /** The original exit; null if the process never started or did not end in time. */
   readonly exited: ExitedEvent | null;
-  /** From the call to the known exit. */
+  /** Milliseconds from the call to the exit. */
   readonly durationMs: number;
-  /** A hint that the sandbox is what made it fail, by what the backend says or by what the command has printed. */
+  /** A hint that the sandbox caused the failure, from the backend or from the command's output. */
   readonly sandboxDenied: boolean;
-  /** Whether the output is all there is: `eof`; or a job in the background held a stream, `idle`, and went on printing, `deadline`. */
+  /** `eof`: the output is complete. Otherwise a background job held a stream, and was silent (`idle`) or printed on (`deadline`). */
   readonly drain: Drain;
-  /** Who held the streams then, where the backend can tell. */
+  /** The processes that held the streams then, if the backend can list them. */
   readonly holders?: readonly PipeHolder[];
   /**
-   * Losses on the way here: 0, unless the caller stood still for minutes, or a Codex exec-server lost some. What is lost counts as
-   * omitted, as far as its size is known.
+   * Gaps in the log: 0, unless the caller was blocked for minutes or a Codex exec-server lost output. Lost bytes count as omitted
+   * if their number is known.
    */
   readonly gaps: number;
   readonly stdout: CapturedOutput;
   readonly stderr: CapturedOutput;
-  /** Both, stdout first, within the bound of one: a third for stdout, two thirds for stderr, and what stderr leaves. */
+  /** Both streams, stdout first, within the bound of one: a third for stdout and what stderr leaves, two thirds for stderr. */
   readonly aggregated: CapturedOutput;
 }
 
-/** timeout(1)'s code. */
+/** As timeout(1). */
 const EXPIRED = 124;
 
-/** What is known at the end of a run, beside its output. */
+/** What is known at the end of a run, besides its output. */
 export interface RunFacts extends Pick<RunResult, "processId" | "durationMs" | "drain"> {
   readonly exited: ExitedEvent | undefined;
   readonly expiry: Expiry | undefined;
-  /** The kind of sandbox that was in force. */
+  /** The kind of sandbox. */
   readonly sandbox: string;
   readonly holders?: readonly PipeHolder[] | undefined;
 }
 
-/** Of each stream, where signs of a denial are looked for. */
+/** How much of each stream is searched for signs of a denial. */
 const SEARCHED_BYTES = 1024 * 1024;
 
 function outputOf(excerpt: Excerpt, encoding: Encoding): CapturedOutput {
   return new CapturedOutput([{ excerpt, encoding }]);
 }
 
-/** Puts a result together. */
+/** Builds the result. */
 export async function resultOf(capture: Capture, capBytes: number, facts: RunFacts): Promise<RunResult> {
   const { processId, exited, expiry, durationMs, drain, holders, sandbox } = facts;
   const [out, err] = [capture.excerpt("stdout"), capture.excerpt("stderr")];
@@ -72,7 +72,7 @@ export async function resultOf(capture: Capture, capBytes: number, facts: RunFac
   const both = aggregate(out, err, capBytes);
   const exit = exitOf(exited, expiry);
   const isDenied = () => {
-    // A full capture may be more than a string can hold.
+    // A full capture may exceed the longest string.
     const texts = [
       outputOf(shorten(out, SEARCHED_BYTES), outEncoding).text,
       outputOf(shorten(err, SEARCHED_BYTES), errEncoding).text,
@@ -96,7 +96,7 @@ export async function resultOf(capture: Capture, capBytes: number, facts: RunFac
   });
 }
 
-/** How it ended, as shells say it and as it was. */
+/** How the command ended, in the shell's terms and as it was. */
 export function exitOf(
   exited: ExitedEvent | undefined,
   expiry: Expiry | undefined,

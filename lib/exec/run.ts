@@ -1,5 +1,5 @@
-// One command, run to its end: what it printed and how it ended, in one value. Built on `Process` alone, so it is the same for
-// a process here, at a server, or at a Codex exec-server.
+// Runs one command to its end and returns its output and exit as one value. Built on `Process` alone, so it is the same for a
+// local process, a server's, and a Codex exec-server's.
 import type { Observable } from "rxjs";
 import type { ProcessSpec } from "../../protocol/index.ts";
 import type { Backend } from "../process/backend.ts";
@@ -9,27 +9,27 @@ import type { RunChunk } from "./capture.ts";
 import type { RunOptions } from "./options.ts";
 import type { RunResult } from "./result.ts";
 
-/** A command on its way. */
+/** A running command. */
 export interface Run {
-  /** The process, once it runs; for who wants to signal it or to write to it. Rejects where there is none. */
+  /** The process, once it has started, to signal it or write to it. Rejects if it does not start. */
   readonly process: Promise<Process>;
   /**
-   * What it prints, while it prints it; at most 10,000 chunks of each stream. Hot: who subscribes in the turn of `startRun`
-   * misses nothing. Completes when the result is known, also when there will be none: `result` tells why.
+   * Live output, at most 10,000 chunks of each stream. Hot: subscribe synchronously after `startRun` to miss nothing. Completes
+   * when `result` settles, and never fails: `result` has the error.
    */
   readonly chunks$: Observable<RunChunk>;
   readonly result: Promise<RunResult>;
 }
 
 /**
- * Runs a command to its end. Rejects only where there is no outcome: the start was refused (the codes of `Backend.start`,
- * INVALID_PARAMS for the options), stdin cannot be closed in this dialect (UNSUPPORTED), the connection is lost for good.
+ * Runs a command to its end. Rejects only if there is no outcome: the start was refused (with a code of `Backend.start`, or
+ * INVALID_PARAMS for the options), the backend cannot close stdin (UNSUPPORTED), or the connection is lost for good.
  */
 export async function run(backend: Backend, spec: ProcessSpec, options: RunOptions = {}): Promise<RunResult> {
   return await startRun(backend, spec, options).result;
 }
 
-/** The same, for who wants to watch meanwhile, or to talk to the process. Not waiting for the result is allowed, also if it rejects. */
+/** Like `run`, with access to the process and its live output. The result need not be awaited, even if it rejects. */
 export function startRun(backend: Backend, spec: ProcessSpec, options: RunOptions = {}): Run {
   const { process, chunks$, result } = new ActiveRun(backend, spec, options);
   return { process, chunks$, result };

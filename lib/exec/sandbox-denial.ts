@@ -1,7 +1,7 @@
-// Whether a command failed because of its sandbox. A guess by exit code and words: a program that was denied something mostly
-// says so, and nothing else tells. Wrong both ways at times, so it is a hint beside the outcome and never the outcome.
+// Guesses whether a command failed because of its sandbox, from its exit code and output: there is no other sign, and most
+// programs print why they failed. The guess can be wrong both ways, so it is only a hint beside the outcome.
 
-/** What denials say, in lower case. */
+/** Messages of denials, in lower case. */
 const WORDS = [
   "operation not permitted",
   "permission denied",
@@ -15,19 +15,19 @@ const WORDS = [
 /** A seccomp filter kills with SIGSYS: 128 + 31. */
 const SIGSYS_EXIT_CODE = 159;
 
-/** What is known of a command that ended. */
+/** What the guess is based on. */
 export interface DenialFacts {
   /** The sandbox in force; `none` denies nothing. */
   readonly sandbox: string;
   readonly exitCode: number | null;
-  /** What it printed. */
+  /** Its output. */
   readonly texts: readonly string[];
 }
 
 /** Whether the sandbox is the likely cause of a failure. */
 export function looksSandboxDenied({ sandbox, exitCode, texts }: DenialFacts): boolean {
   if (sandbox === "none" || exitCode === 0) return false;
-  // Other codes, such as 2, 126 and 127 of shells, mean something else, unless the words say it.
+  // Other codes, such as 2, 126 and 127 of shells, have other meanings, unless the output has one of the words.
   return exitCode === SIGSYS_EXIT_CODE || texts.some(hasWord);
 }
 

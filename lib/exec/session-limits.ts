@@ -1,35 +1,35 @@
-// Every number that bounds exec sessions: unit in the name, reason beside it. Those of the Codex agent where it has one, so that
-// what its prompts teach holds here. Relations between them are asserted in spec/unit/exec/session-limits.spec.ts.
+// All limits of exec sessions: unit in the name, reason in the comment. "(Codex)" marks a value of the Codex agent, so that what
+// its prompts teach holds here too. The relations between limits are asserted in spec/unit/exec/session-limits.spec.ts.
 
 /** Default limits of exec sessions. */
 export const execLimits = {
-  /** Sessions at once, ended ones that were not yet forgotten included: more than any agent keeps an eye on (Codex). */
+  /** Sessions at a time, including ended ones that are still listed: more than any agent watches (Codex). */
   sessions: 64,
-  /** How long a start waits when nothing is said: most commands of an agent are over by then (Codex). */
+  /** Default wait of a start: most commands of an agent have ended by then (Codex). */
   startYieldMs: 10_000,
-  /** How long a write waits when nothing is said: what a program takes to answer a keystroke (Codex). */
+  /** Default wait of a write: enough for a program to respond to a keystroke (Codex). */
   writeYieldMs: 250,
-  /** How long a poll waits when nothing is said. */
+  /** Default wait of a poll. */
   pollYieldMs: 5_000,
-  /** A start or write waits at least this long, or an agent would ask again for what comes in the next moment (Codex). */
+  /** Shortest wait of a start or write: otherwise an agent would have to poll for output that comes a moment later (Codex). */
   minYieldMs: 250,
-  /** A start or write waits no longer: within what every client of tools allows a call (Codex). */
+  /** Longest wait of a start or write: every tool client allows a call this long (Codex). */
   maxYieldMs: 30_000,
-  /** A poll waits at least this long while nothing ends: each one costs a turn of the model (Codex). */
+  /** Shortest wait of a poll, unless the process ends: each poll costs a turn of the model (Codex). */
   minPollMs: 5_000,
-  /** A poll waits no longer (Codex). */
+  /** Longest wait of a poll (Codex). */
   maxPollMs: 300_000,
-  /** Before a call says "still running" it waits this much longer for the exit: what ends just then is no session (Codex). */
+  /** Extra wait for the exit before "still running": a process that ends just then needs no session (Codex). */
   earlyExitMs: 150,
-  /** From the exit on an answer waits so long for the end of the streams: far more than a pipe needs, unless it is held. */
+  /** Wait for the end of the streams after the exit: far longer than a pipe needs, unless another process holds it. */
   drainMs: 100,
-  /** Output of an answer when nothing is said: 10,000 tokens (Codex). */
+  /** Default output of an answer: 10,000 tokens (Codex). */
   outputBytes: 40_000,
-  /** Output of an answer at most (Codex); also what one call holds in memory beside the log. */
+  /** Largest output of an answer (Codex); also the memory that one call needs besides the log. */
   maxOutputBytes: 1024 * 1024,
-  /** Bytes that count as one token: the usual estimate for English and code (Codex). */
+  /** Bytes per token: the usual estimate for English and code (Codex). */
   bytesPerToken: 4,
-  /** After SIGKILL, how long a stop waits for the end of the streams: somebody out of reach may hold them. */
+  /** How long a stop waits after SIGKILL for the end of the streams: a process outside the tree may hold them. */
   stopDeadlineMs: 5_000,
 } as const;
 

@@ -1,31 +1,31 @@
-// Which sessions there are: those with a process, and the last facts of those that are over. Bounded: who is over longest goes
-// first, who runs is never forgotten.
+// The table of sessions: live ones with their process, and finished ones with their last result. Bounded: the oldest finished
+// session is evicted first, and one with a running process never.
 import { ExecwireError } from "../errors.ts";
 import { ExecSession } from "./session.ts";
 import type { ExecResult, ExecSessionInfo } from "./session-types.ts";
 
-/** A session that was told to its end. */
-export interface OverSession {
+/** A session whose exit and output have all been returned. */
+export interface FinishedSession {
   readonly info: ExecSessionInfo;
-  /** The answer to every further call. */
+  /** The answer to any further call. */
   readonly result: ExecResult;
 }
 
-/** Sessions by their numbers, in the order of their starts. */
+/** Sessions by id, in the order of their starts. */
 export class SessionTable {
   readonly #maxSessions: number;
-  /** Undefined: reserved for a start on its way. */
-  readonly #entries = new Map<number, ExecSession | OverSession | undefined>();
-  /** Those whose number was given out: whoever has none will not ask. */
-  readonly #known = new Set<number>();
-  /** Numbers of an earlier program must not mean other sessions of this one, so they do not begin at 1. */
+  /** Undefined: reserved for a pending start. */
+  readonly #entries = new Map<number, ExecSession | FinishedSession | undefined>();
+  /** Ids that an answer has returned. No caller can ask for any other id. */
+  readonly #returnedIds = new Set<number>();
+  /** Starts at a random id, so that an id from an earlier run of the program does not name another session. */
   #nextId = 1_000 + Math.floor(Math.random() * 9_000);
 
   constructor(maxSessions: number) {
     this.#maxSessions = maxSessions;
   }
 
-  /** A number for a start. Throws LIMIT_EXCEEDED when nobody can make room. */
+  /** Reserves an id for a start. Throws LIMIT_EXCEEDED if all sessions are running. */
   reserve(): number {
     if (this.#entries.size >= this.#maxSessions) this.#makeRoom();
     const id = this.#nextId++;
@@ -33,7 +33,7 @@ export class SessionTable {
     return id;
   }
 
-  /** There will be no session of that number. */
+  /** Releases the id of a failed start. */
   cancel(id: number): void {
     this.#entries.delete(id);
   }
@@ -42,11 +42,11 @@ export class SessionTable {
     this.#entries.set(session.id, session);
   }
 
-  /** The session of that number. Throws PROCESS_UNKNOWN. */
-  get(id: number): ExecSession | OverSession {
+  /** The session with this id. Throws PROCESS_UNKNOWN. */
+  get(id: number): ExecSession | FinishedSession {
     const found = this.#entries.get(id);
     if (found) return found;
-    const message = `there is no session ${id}; it may have been stopped, or forgotten after its end`;
+    const message = `there is no session ${id}; it may have been stopped, or removed after its end`;
     throw new ExecwireError("PROCESS_UNKNOWN", message, { data: { sessionId: id } });
   }
 
@@ -58,40 +58,40 @@ export class SessionTable {
     return [...this.#entries.values()].flatMap((entry) => (entry ? [entry.info] : []));
   }
 
-  /** An answer gave the number out. */
-  know(id: number): void {
-    if (this.#entries.has(id)) this.#known.add(id);
+  /** Records that an answer returns this id. */
+  markReturned(id: number): void {
+    if (this.#entries.has(id)) this.#returnedIds.add(id);
   }
 
-  /** All was told: what stays is the answer to who asks again. */
-  settle(session: ExecSession, result: ExecResult): void {
+  /** All was returned: keeps only the result, for a caller that asks again. */
+  finish(session: ExecSession, result: ExecResult): void {
     session.release();
-    if (!this.#known.has(session.id)) return this.remove(session);
+    if (!this.#returnedIds.has(session.id)) return this.remove(session);
     const { input: _, ...last } = result;
-    const over = { info: session.info, result: { ...last, head: "", tail: "", omittedBytes: 0, tookMs: 0 } };
-    // Unless somebody has stopped it meanwhile.
-    if (this.#entries.has(session.id)) this.#entries.set(session.id, over);
+    const finished = { info: session.info, result: { ...last, head: "", tail: "", omittedBytes: 0, tookMs: 0 } };
+    // Unless another call has stopped the session meanwhile.
+    if (this.#entries.has(session.id)) this.#entries.set(session.id, finished);
   }
 
-  remove(entry: ExecSession | OverSession): void {
+  remove(entry: ExecSession | FinishedSession): void {
     const id = entry instanceof ExecSession ? entry.id : entry.info.sessionId;
     if (entry instanceof ExecSession) entry.release();
     this.#entries.delete(id);
-    this.#known.delete(id);
+    this.#returnedIds.delete(id);
   }
 
   clear(): void {
     for (const entry of [...this.#entries.values()]) if (entry) this.remove(entry);
   }
 
-  /** Those that were told to their end go first; then those that ended and nobody asked for. */
+  /** Evicts the oldest finished session, or else the oldest that has ended with output unread. */
   #makeRoom(): void {
     const entries = [...this.#entries.values()];
     const oldest =
       entries.find((entry) => entry && !(entry instanceof ExecSession)) ??
       entries.find((entry) => entry instanceof ExecSession && entry.hasEnded);
     if (oldest) return this.remove(oldest);
-    const message = `${this.#entries.size} sessions are running, and no more than ${this.#maxSessions} may be; stop one first`;
+    const message = `${this.#entries.size} sessions are running, the limit is ${this.#maxSessions}; stop one first`;
     throw new ExecwireError("LIMIT_EXCEEDED", message, { data: { limit: "sessions" } });
   }
 }

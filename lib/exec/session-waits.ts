@@ -1,30 +1,30 @@
-// What a caller says of waiting and of how much to return, checked, with the defaults and within the limits.
+// Checks the wait and budget options of a call, fills in the defaults, and clamps them to the limits.
 import { checkInteger, MAX_TIMER_MS } from "../../protocol/index.ts";
 import { refuse } from "../errors.ts";
 import type { TakeOptions } from "./session.ts";
 import type { ExecLimits } from "./session-limits.ts";
 import type { OutputBudget, YieldOptions } from "./session-types.ts";
 
-/** As a caller's object may have it, undefined included. */
-type Said = { readonly [K in keyof YieldOptions]: YieldOptions[K] | undefined };
+/** The options of a call, where each may also be undefined. */
+type YieldInput = { readonly [K in keyof YieldOptions]: YieldOptions[K] | undefined };
 
-/** For a start. */
-export function startWait(said: Said, limits: ExecLimits): TakeOptions {
-  return wait(said, limits, limits.startYieldMs, limits.minYieldMs, limits.maxYieldMs);
+/** The wait of a start. */
+export function startWait(input: YieldInput, limits: ExecLimits): TakeOptions {
+  return wait(input, limits, limits.startYieldMs, limits.minYieldMs, limits.maxYieldMs);
 }
 
-/** For a write or a signal. */
-export function writeWait(said: Said, limits: ExecLimits): TakeOptions {
-  return wait(said, limits, limits.writeYieldMs, limits.minYieldMs, limits.maxYieldMs);
+/** The wait of a write or a signal. */
+export function writeWait(input: YieldInput, limits: ExecLimits): TakeOptions {
+  return wait(input, limits, limits.writeYieldMs, limits.minYieldMs, limits.maxYieldMs);
 }
 
-/** For a poll. */
-export function pollWait(said: Said, limits: ExecLimits): TakeOptions {
-  return wait(said, limits, limits.pollYieldMs, limits.minPollMs, limits.maxPollMs);
+/** The wait of a poll. */
+export function pollWait(input: YieldInput, limits: ExecLimits): TakeOptions {
+  return wait(input, limits, limits.pollYieldMs, limits.minPollMs, limits.maxPollMs);
 }
 
 function wait(
-  { yieldMs, quietMs, budget, signal }: Said,
+  { yieldMs, quietMs, budget, signal }: YieldInput,
   limits: ExecLimits,
   byDefault: number,
   min: number,

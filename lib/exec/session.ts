@@ -1,10 +1,10 @@
-// One process that is used by calls: each gets what is new since the one before. What a reader gets wrong: between calls nothing
-// is read and nothing is kept but a position; the log retains what it retains, and the rest is counted as omitted.
+// A process that is used by separate calls, each of which returns the output since the previous one. Note that nothing is read or
+// kept between calls but a position: output that the log evicts meanwhile is counted as omitted.
 //
 // Invariants
-// 1. One call reads at a time (`Turns`); the position moves only when its answer is made, so a call that gives up loses nothing.
-// 2. Every byte is in one answer, or counted as omitted in one; half a character is in the answer after.
-// 3. The log is followed from the start to the end, so that a process whose backend forgets it is still answered for.
+// 1. One call reads at a time (`#mutex`). The position moves only when its answer is made, so an aborted call loses no output.
+// 2. Every byte is in exactly one answer, or counted as omitted in one. An incomplete character moves to the next answer.
+// 3. The log is followed from start to end, so that a session still answers after the backend has removed its process.
 import { present } from "../../protocol/index.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { Cursor } from "../log/cursor.ts";
@@ -13,17 +13,17 @@ import { Collecting } from "./collecting.ts";
 import { OutputWindow, type Partials } from "./output-window.ts";
 import type { ExecLimits } from "./session-limits.ts";
 import type { ExecFacts, ExecResult, ExecSessionInfo } from "./session-types.ts";
-import { Turns } from "./turns.ts";
+import { PriorityMutex } from "./turns.ts";
 
-/** How long a call waits, and how much it takes. Checked and clamped. */
+/** How long a call waits, and how much output it returns. Checked and clamped. */
 export interface TakeOptions {
   readonly yieldMs: number;
   readonly quietMs: number | undefined;
   readonly maxBytes: number;
   readonly signal: AbortSignal | undefined;
   /**
-   * What the call does before it waits. Others that wait answer at once, so that its effect is in its own answer. It says what
-   * became of its input; what was refused is not waited for.
+   * The action of the call before it waits; resolves with the state of its input. Other waiting calls answer at once, so that the
+   * effect of the action is in its own answer. If the input is refused, the call does not wait.
    */
   readonly act?: (() => Promise<ExecResult["input"]>) | undefined;
 }
@@ -36,11 +36,11 @@ export class ExecSession {
   readonly process: Process;
   readonly #limits: ExecLimits;
   readonly #clock: Clock;
-  readonly #turns = new Turns();
+  readonly #mutex = new PriorityMutex();
   readonly #unfollow: () => void;
-  /** Makes who reads now answer. */
+  /** Aborting it makes the call that reads now answer. */
   #hurry: AbortController | undefined;
-  /** Up to where answers were made. */
+  /** The position up to which output was returned. */
   #cursor: Cursor;
   #partials: Partials = new Map();
   #exitWasTold = false;
@@ -54,13 +54,13 @@ export class ExecSession {
     this.#unfollow = process.log.onAppend(() => undefined);
   }
 
-  /** Nothing more can be heard: everything was told, or contact is lost. */
+  /** Nothing is left to return: all output was returned, or contact is lost. */
   get isOver(): boolean {
     const { outputDrained, failure } = this.facts;
     return outputDrained || failure !== undefined;
   }
 
-  /** The process is over, though perhaps not all of its output was told. */
+  /** The process is closed or lost, though its output may not all have been returned. */
   get hasEnded(): boolean {
     const { closed, failure } = this.process.log;
     return closed || failure !== undefined;
@@ -99,48 +99,48 @@ export class ExecSession {
     return present({ sessionId: this.id, argv, cwd, tty, stdin, state, startedAt, ...facts, unreadBytes });
   }
 
-  /** Waits as the options say, and answers with what is new. Rejects with the signal's reason, or with that of `act`. */
+  /** Waits as the options say, and answers with the new output. Rejects with the signal's reason, or with the error of `act`. */
   async take(options: TakeOptions): Promise<ExecResult> {
     const { act, signal, yieldMs } = options;
     signal?.throwIfAborted();
-    const began = this.#clock.now();
+    const startedAt = this.#clock.now();
     const [deadline, hurry] = [new AbortController(), new AbortController()];
     const cancel = this.#clock.after(yieldMs, () => deadline.abort());
-    const impatience = AbortSignal.any([deadline.signal, hurry.signal, ...(signal ? [signal] : [])]);
-    // At once, whoever reads now: an interrupt must not wait behind a poll.
+    const stopWaiting = AbortSignal.any([deadline.signal, hurry.signal, ...(signal ? [signal] : [])]);
+    // Without waiting for the mutex: an interrupt must not queue behind a poll.
     const acting = act && this.#act(act);
     if (act) this.#hurry?.abort();
-    const isIn = await this.#turns.enter(impatience, act !== undefined);
-    if (isIn) this.#hurry = hurry;
+    const isLocked = await this.#mutex.acquire(stopWaiting, act !== undefined);
+    if (isLocked) this.#hurry = hurry;
     try {
-      const input = acting && (await Promise.race([acting, pending(impatience)]));
+      const input = acting && (await Promise.race([acting, pending(stopWaiting)]));
       if (input !== undefined && input !== "accepted") deadline.abort();
-      // Without a turn, somebody else has what there is: this one has waited, and has nothing to say but the facts.
-      const output = isIn ? await this.#read(options, deadline.signal, hurry.signal) : NOTHING;
+      // Without the mutex, another call returns the output: answer with the facts only.
+      const output = isLocked ? await this.#read(options, deadline.signal, hurry.signal) : NOTHING;
       signal?.throwIfAborted();
       const { facts } = this;
       this.#exitWasTold ||= facts.exited;
       const sessionId = this.isOver ? undefined : this.id;
-      const tookMs = this.#clock.now() - began;
+      const tookMs = this.#clock.now() - startedAt;
       return present({ sessionId, ...facts, ...output, input, tookMs });
     } finally {
       cancel();
-      if (isIn) this.#turns.leave();
+      if (isLocked) this.#mutex.release();
     }
   }
 
-  /** Lets go of the log. */
+  /** Stops following the log. */
   release(): void {
     this.#unfollow();
   }
 
-  /** A lost link is a fact of the answer and not an error of the call. */
+  /** If contact with the process is lost, the answer reports it: the call itself does not fail. */
   #act(act: NonNullable<TakeOptions["act"]>): Promise<ExecResult["input"]> {
     const acting = act().catch((error: unknown) => {
       if (!this.process.log.failure) throw error;
       return undefined;
     });
-    // Whoever waits for it hears of it; when it fails after the answer, nobody does.
+    // A failure before the answer rejects the call. After the answer it must not be an unhandled rejection.
     acting.catch(() => undefined);
     return acting;
   }
@@ -173,10 +173,10 @@ export class ExecSession {
 
 const NOTHING: Output = { head: "", tail: "", omittedBytes: 0 };
 
-/** What an input is that was not taken when the call had waited long enough: it is delivered when there is room. */
-function pending(impatience: AbortSignal): Promise<"pending"> {
+/** Resolves when the call stops waiting for its input to be accepted. The input is still delivered when there is room. */
+function pending(stopWaiting: AbortSignal): Promise<"pending"> {
   return new Promise((resolve) => {
-    if (impatience.aborted) return resolve("pending");
-    impatience.addEventListener("abort", () => resolve("pending"), { once: true });
+    if (stopWaiting.aborted) return resolve("pending");
+    stopWaiting.addEventListener("abort", () => resolve("pending"), { once: true });
   });
 }

@@ -1,5 +1,5 @@
-// Processes as an agent's tools use them: start one, wait a little, look again, type, stop it. Over any backend; everything is
-// answered as plain data, and nothing outlives `close`.
+// Exec sessions: processes for the tools of an agent, which start a command, wait a little, poll, write, and stop it. They work
+// over any backend; every answer is plain data, and no process outlives `close`.
 import { type ProcessSpec, present, limits as protocolLimits, type SignalName } from "../../protocol/index.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { ExecwireError, refuse } from "../errors.ts";
@@ -22,28 +22,28 @@ import type {
 } from "./session-types.ts";
 import { pollWait, startWait, writeWait } from "./session-waits.ts";
 
-/** How to keep sessions. */
+/** Options of a set of exec sessions. */
 export interface ExecSessionsOptions {
   /** Overrides of `execLimits`. */
   readonly limits?: Partial<ExecLimits>;
-  /** Where the caller's workspace is on the backend's host: `cwd` is then given, and understood, in the caller's terms. */
+  /** The caller's workspace and its path on the backend's host. Then `cwd` is a path of the caller's machine. */
   readonly workspace?: PathMapping;
   readonly clock?: Clock;
 }
 
-/** Makes a set of exec sessions. `close` it, or use it with `await using`: the backend stays open and is the caller's. */
+/** Creates a set of exec sessions. `close` it, or use `await using`. The backend belongs to the caller and stays open. */
 export function openExecSessions(backend: Backend, options: ExecSessionsOptions = {}): ExecSessions {
   return new ExecSessions(backend, options);
 }
 
-/** Exec sessions, addressed by small numbers that are never used again. */
+/** A set of exec sessions. Their ids are small numbers that are never reused. */
 export class ExecSessions {
   readonly #backend: Backend;
   readonly #limits: ExecLimits;
   readonly #workspace: PathMapping | undefined;
   readonly #clock: Clock;
   readonly #table: SessionTable;
-  /** Starts on their way: until the process runs there is no session. */
+  /** Pending starts: there is no session until the process runs. */
   readonly #starting = new Set<Promise<unknown>>();
   #closing: Promise<void> | undefined;
 
@@ -57,8 +57,8 @@ export class ExecSessions {
   }
 
   /**
-   * Starts a process, and answers when it has ended or the time is over. Rejects as `Backend.start` does, with CLOSED, and with
-   * LIMIT_EXCEEDED when as many sessions as there may be are running.
+   * Starts a process, and answers when it ends or the wait is over. Rejects as `Backend.start` does, with CLOSED after `close`,
+   * and with LIMIT_EXCEEDED when too many sessions are running.
    */
   async start({ yieldMs, quietMs, budget, signal, onSpawned, ...spec }: ExecStart): Promise<ExecResult> {
     const wait = startWait({ yieldMs, quietMs, budget, signal }, this.#limits);
@@ -67,7 +67,7 @@ export class ExecSessions {
       onSpawned?.(session.process);
       return this.#answer(session, await session.take(wait));
     } catch (error) {
-      // Who gave up never learns the id.
+      // The caller never gets the id, so it could not stop the session.
       await this.#end(session, 0);
       this.#table.remove(session);
       throw error;
@@ -75,12 +75,12 @@ export class ExecSessions {
   }
 
   /**
-   * Writes to stdin and answers with what comes of it; without input it polls. Rejects with PROCESS_UNKNOWN for an unknown id, and
-   * as `Process.write` does.
+   * Writes to stdin and answers with the output that follows; without input it polls. Rejects with PROCESS_UNKNOWN for an unknown
+   * id, and as `Process.write` does.
    */
   async write(sessionId: number, { chars, bytes, eof, ...options }: ExecWrite = {}): Promise<ExecResult> {
     if (chars !== undefined && bytes !== undefined)
-      refuse({ field: "bytes", message: "must not be given beside chars" });
+      refuse({ field: "bytes", message: "must not be given together with chars" });
     const input = chars ?? bytes ?? "";
     if (input.length === 0 && !eof) return this.poll(sessionId, options);
     const refused = { input: "stdinClosed" } as const;
@@ -91,14 +91,14 @@ export class ExecSessions {
     });
   }
 
-  /** Waits for what is new. Rejects with PROCESS_UNKNOWN for an unknown id. */
+  /** Waits for new output. Rejects with PROCESS_UNKNOWN for an unknown id. */
   async poll(sessionId: number, options: YieldOptions = {}): Promise<ExecResult> {
     const wait = pollWait(options, this.#limits);
     const found = this.#table.get(sessionId);
     return found instanceof ExecSession ? this.#answer(found, await found.take(wait)) : found.result;
   }
 
-  /** Delivers a signal, such as SIGINT for a process on pipes, and answers with what comes of it. */
+  /** Sends a signal, such as SIGINT to a process on pipes, and answers with the output that follows. */
   signal(sessionId: number, name: SignalName, { scope, ...options }: ExecSignal = {}): Promise<ExecResult> {
     return this.#command(sessionId, options, {}, async ({ process }) => {
       await process.signal(name, scope && { scope });
@@ -106,20 +106,20 @@ export class ExecSessions {
     });
   }
 
-  /** Every session that is known, in the order of their starts. */
+  /** All sessions, in the order of their starts. */
   list(): ExecSessionInfo[] {
     return this.#table.list();
   }
 
-  /** The process itself, to follow it in another way. Undefined for one that is over. */
+  /** The process of a session, to follow it in another way. Undefined if the session has finished. */
   process(sessionId: number): Process | undefined {
     const found = this.#table.get(sessionId);
     return found instanceof ExecSession ? found.process : undefined;
   }
 
   /**
-   * Ends the process with its whole tree, answers with its last output, and forgets the session. A backend that knows no trees
-   * ends what it calls a process. One that could not be ended is not forgotten, and the answer says that it has not exited.
+   * Ends the process with its whole tree, answers with its last output, and removes the session. A backend without tree scope
+   * ends the process in its own way. If the process does not end, the session stays, and the answer has `exited: false`.
    */
   async stop(sessionId: number, { graceMs, budget }: ExecStop = {}): Promise<ExecResult> {
     const wait = { ...pollWait({ budget }, this.#limits), yieldMs: 0, act: async () => undefined };
@@ -135,7 +135,7 @@ export class ExecSessions {
     return result;
   }
 
-  /** Ends every process of these sessions with its tree, and refuses new ones. */
+  /** Ends every process of these sessions with its tree, and refuses new starts. */
   close({ graceMs }: { readonly graceMs?: number } = {}): Promise<void> {
     this.#closing ??= this.#close(graceMs);
     return this.#closing;
@@ -150,7 +150,7 @@ export class ExecSessions {
     this.#table.clear();
   }
 
-  /** Never rejects in the eyes of `close`. */
+  /** Lets `close` wait for a start. */
   #track<T>(starting: Promise<T>): Promise<T> {
     const settled = starting.then(
       () => undefined,
@@ -195,16 +195,16 @@ export class ExecSessions {
     return this.#answer(found, await found.take({ ...wait, act: () => act(found) }));
   }
 
-  /** One that was told to its end is kept as a few facts only. */
+  /** Finishes a session that has returned everything. */
   #answer(session: ExecSession, result: ExecResult): ExecResult {
-    if (result.sessionId === undefined) this.#table.settle(session, result);
-    else this.#table.know(result.sessionId);
+    if (result.sessionId === undefined) this.#table.finish(session, result);
+    else this.#table.markReturned(result.sessionId);
     return result;
   }
 
   async #end(session: ExecSession, graceMs: number | undefined): Promise<void> {
     const waitMs = (graceMs ?? protocolLimits.graceMs) + this.#limits.stopDeadlineMs;
-    // What cannot be ended in time is seen by its state.
+    // If the process does not end in time, its state shows it.
     await within(this.#clock, waitMs, endTree(session.process, graceMs));
   }
 
@@ -214,5 +214,5 @@ export class ExecSessions {
 }
 
 function closed(): ExecwireError {
-  return new ExecwireError("CLOSED", "the exec sessions were closed and start nothing any more");
+  return new ExecwireError("CLOSED", "these exec sessions are closed; open new ones");
 }

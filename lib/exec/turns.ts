@@ -1,19 +1,19 @@
-// Lets the calls on one session in one at a time, so that no two of them read the same output.
+// Serializes the calls on one session, so that no two of them read the same output.
 
 interface Waiter {
   readonly isUrgent: boolean;
   readonly enter: () => void;
 }
 
-/** A door for one at a time. First come, first served, but for urgent callers, who go before those that are not. */
-export class Turns {
+/** A mutex with two priorities: urgent callers go before the others, each group in the order of the calls. */
+export class PriorityMutex {
   readonly #waiting: Waiter[] = [];
-  #isTaken = false;
+  #isLocked = false;
 
-  /** True once it is the caller's turn, until it calls `leave`; false when `patience` is over before. */
-  enter(patience: AbortSignal, isUrgent: boolean): Promise<boolean> {
-    if (!this.#isTaken) {
-      this.#isTaken = true;
+  /** Resolves with true when the caller has the lock, until it calls `release`; with false if `signal` aborts before. */
+  acquire(signal: AbortSignal, isUrgent: boolean): Promise<boolean> {
+    if (!this.#isLocked) {
+      this.#isLocked = true;
       return Promise.resolve(true);
     }
     return new Promise((resolve) => {
@@ -22,21 +22,21 @@ export class Turns {
         resolve(false);
       };
       const enter = () => {
-        patience.removeEventListener("abort", giveUp);
+        signal.removeEventListener("abort", giveUp);
         resolve(true);
       };
       const waiter: Waiter = { isUrgent, enter };
-      if (patience.aborted) return resolve(false);
-      patience.addEventListener("abort", giveUp, { once: true });
-      const patient = this.#waiting.findIndex((other) => !other.isUrgent);
-      this.#waiting.splice(isUrgent && patient >= 0 ? patient : this.#waiting.length, 0, waiter);
+      if (signal.aborted) return resolve(false);
+      signal.addEventListener("abort", giveUp, { once: true });
+      const firstNormal = this.#waiting.findIndex((other) => !other.isUrgent);
+      this.#waiting.splice(isUrgent && firstNormal >= 0 ? firstNormal : this.#waiting.length, 0, waiter);
     });
   }
 
-  /** Lets the next one in. */
-  leave(): void {
+  /** Passes the lock to the next caller. */
+  release(): void {
     const next = this.#waiting.shift();
     if (next) next.enter();
-    else this.#isTaken = false;
+    else this.#isLocked = false;
   }
 }

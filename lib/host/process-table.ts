@@ -88,10 +88,10 @@ export class ProcessTable<P extends TableProcess> {
     const digest = startDigest(spec);
     const known = this.#rows.get(processId);
     if (known?.process.info.incarnation === incarnation) {
-      if (known.digest !== digest) refuse(field(`${incarnation} was started with another spec`));
+      if (known.digest !== digest) refuse(field(`${incarnation} was started with another spec; use a new incarnation`));
       return known.process;
     }
-    this.#admit(processId, incarnation);
+    this.#checkNew(processId, incarnation);
     const process = create({ processId, incarnation });
     this.#rows.set(processId, { process, digest });
     this.#incarnations.set(incarnation, process);
@@ -129,13 +129,14 @@ export class ProcessTable<P extends TableProcess> {
     this.#changes.complete();
   }
 
-  #admit(processId: string, incarnation: string): void {
+  #checkNew(processId: string, incarnation: string): void {
     if (this.#refusal) throw this.#refusal;
     if (this.#rows.has(processId)) {
       const message = `process ${processId} already exists; its id becomes free when the process is removed`;
       throw new ExecwireError("PROCESS_EXISTS", message);
     }
-    if (this.#incarnations.has(incarnation)) refuse(field(`${incarnation} belongs to another process`));
+    if (this.#incarnations.has(incarnation))
+      refuse(field(`${incarnation} belongs to another process; use a new incarnation`));
     const [live, { liveProcesses }] = [this.#live.size, this.#limits];
     if (live < liveProcesses) return;
     const message = `${live} processes are running, the limit liveProcesses is ${liveProcesses}`;

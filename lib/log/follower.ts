@@ -99,7 +99,7 @@ export class Follower {
     this.#acks.acknowledge();
   }
 
-  /** Takes what the source sent. Returns false for what a right source never sends. */
+  /** Takes what the source sent. Returns false for what a correct source never sends. */
   accept(delivery: ProcessEvent | GapNotice): boolean {
     if (this.#state !== "live") return true;
     if (lastSeqOf(delivery) > this.log.headSeq) this.#dropDeadHolds();
@@ -147,7 +147,7 @@ export class Follower {
   /** Invariant 2: before what comes now the source had sent this much, and it knew of no more acknowledgements than we do. */
   #dropDeadHolds(): void {
     const { acked } = this.#acks;
-    if (!this.#isHeld || this.log.bytesUpTo(this.log.headSeq) - this.log.bytesUpTo(acked) < this.#windowBytes) return;
+    if (!this.#isHeld || this.log.bytesAfter(acked) < this.#windowBytes) return;
     this.#asked = "gap";
     this.log.holds.drop(acked);
   }

@@ -74,12 +74,12 @@ export class HoldSet {
     return floor;
   }
 
-  /** Whether all positions are like that. */
-  stand(test: (position: Seq) => boolean): boolean {
+  /** Whether that is true of all held positions. */
+  every(test: (position: Seq) => boolean): boolean {
     return [...this.#entries].every(({ position }) => test(position()));
   }
 
-  /** Ends the holds at `seq` or before it, without a word. */
+  /** Drops the holds at `seq` or before it. What they kept may go with the next event. */
   drop(seq: Seq): void {
     for (const entry of this.#entries) if (entry.position() <= seq) this.#entries.delete(entry);
   }
@@ -94,12 +94,12 @@ export class HoldSet {
     this.#onPressure?.(full);
   }
 
-  /** Begins a round of the lease: from here on every holder must show a sign of life. */
+  /** Begins a round of the lease: from here on every hold must be renewed once. */
   beginLease(): void {
     for (const entry of this.#entries) entry.alive = false;
   }
 
-  /** Ends a round: who gave no sign of life since it began is taken for gone. The next round begins. */
+  /** Ends a round: holds without a sign of life since it began are released. The next round begins. */
   endLease(): void {
     for (const entry of this.#entries) if (!entry.alive && entry.isLossless) entry.release();
     this.beginLease();

@@ -28,7 +28,7 @@ export class Reader {
   /** Reads what there is; from here on each append is a wake-up. */
   start(): void {
     this.#isOver = false;
-    // Before the first look: a log that nobody follows cannot bring back what it has evicted.
+    // Before the first look: a follower brings back what was evicted only while its log is read.
     this.#stop ??= this.cursor.view.onAppend(() => this.run());
     this.run();
   }

@@ -206,7 +206,7 @@ export class ReplayLog implements LogView {
   restart(): boolean {
     const isFirst = !this.#isRestarted;
     this.#isRestarted = false;
-    if (!isFirst || !this.holds.stand((seq) => seq === 0 || seq >= this.#ring.head)) return false;
+    if (!isFirst || !this.holds.every((seq) => seq === 0 || seq >= this.#ring.head)) return false;
     this.#isRestarted = true;
     this.#budget.add(-this.cost);
     this.#ring = new DeliveryRing();
@@ -241,9 +241,9 @@ export class ReplayLog implements LogView {
     return this.#ring.bytesUpTo(seq);
   }
 
-  /** Output bytes that the slowest held reader has not read. */
-  get unreadBytes(): number {
-    return this.#ring.bytesUpTo(this.#ring.head) - this.#ring.bytesUpTo(this.holds.floor());
+  /** Output bytes that came after the delivery that covers `seq`, as far as they are known and since the oldest at most. */
+  bytesAfter(seq: Seq): number {
+    return this.#ring.bytesUpTo(this.#ring.head) - this.#ring.bytesUpTo(seq);
   }
 
   onAppend(wake: () => void): () => void {
@@ -324,7 +324,7 @@ export class ReplayLog implements LogView {
   /** Whether what follows `floor` leaves no room for more. A log that has ended waits for no reader. */
   #unreadIsTooMuch(floor: Seq): boolean {
     if (this.#closed || this.#failure) return false;
-    const unread = this.#ring.bytesUpTo(this.#ring.head) - this.#ring.bytesUpTo(floor);
+    const unread = this.bytesAfter(floor);
     if (unread > this.#pauseAtBytes || this.#ring.head - floor > this.#maxEvents * 0.9) return true;
     return this.#budget.over && unread > this.#reserve;
   }

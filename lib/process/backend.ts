@@ -5,7 +5,7 @@ import type { Process } from "./process.ts";
 
 /** How `close` ends processes that still run. */
 export interface CloseOptions {
-  /** Milliseconds from SIGTERM to SIGKILL; 0 sends SIGKILL at once. Default: `limits.graceMs`. */
+  /** Milliseconds from SIGTERM to SIGKILL; 0 sends SIGKILL at once. Default: `limits.graceMs` of the host of the processes. */
   readonly graceMs?: number;
 }
 

@@ -157,8 +157,8 @@ export class Connection implements ServedConnection {
         ? resumed(sessions, resume, role)
         : sessions.add(new Session(role, new Resumption(shared.kept, limits.frameOverheadBytes)));
       this.#session = session;
-      this.#outbox.join(shared.outboxes[role]);
-      if (role === "control") this.#transport.prefer?.();
+      this.#outbox.join(shared.memory[role]);
+      this.#transport.rank?.(role === "control" ? "first" : "last");
       this.#dispatcher = new Dispatcher(this.#parts, session, this.#outbox, this.#changes);
       sessions.attach(session, this);
       if (resume) metrics.resumes += 1;

@@ -49,8 +49,8 @@ export interface Transport {
   /** Delivers no frames until `resume`; the peer's sending stops in its turn. Absent where nothing can be held back. */
   pause?(): void;
   resume?(): void;
-  /** Its frames are handled before those of peers that only look. Absent where no peers compete. */
-  prefer?(): void;
+  /** Its frames are handled before those of all others, or after them. Absent where no peers compete. */
+  rank?(rank: "first" | "last"): void;
   /** Bytes handed over that the kernel has not taken: it falls while the peer reads. Absent where it is not known. */
   unsentBytes?(): number;
   /** Ends the connection in order: what was sent before is delivered first. */

@@ -1,4 +1,4 @@
-// What the Codex dialect costs, beside the real exec-server in the same run: start to closed, write to echo, starts a second, bulk. Needs `npm run build` and the native binary.
+// Benchmarks starts, echoes and bulk of the Codex dialect against the real exec-server. Needs `npm run build` and the native binary.
 import { WebSocket } from "ws";
 import { findReference, howToGetReference, startServer } from "../codex/servers.mjs";
 
@@ -45,7 +45,7 @@ function format(value) {
   return value.toFixed(value < 1 ? 3 : value < 100 ? 1 : 0);
 }
 
-/** A client of the dialect that does no more than it must. */
+/** A minimal client of the dialect. */
 class Client {
   #socket;
   #lastId = 0;
@@ -67,7 +67,7 @@ class Client {
     return new Promise((resolve) => this.#replies.set(id, resolve));
   }
 
-  /** Starts a program; `onOutput` gets each chunk as it came, in base64. */
+  /** Starts a program; `onOutput` gets each chunk in base64. */
   start(argv, { pipeStdin = false, onOutput } = {}) {
     const processId = `bench-${++this.#lastId}`;
     if (onOutput) this.#output.set(processId, onOutput);
@@ -104,7 +104,7 @@ function take(map, key) {
   return value;
 }
 
-/** Milliseconds of the middle one of so many calls in a row. */
+/** Median milliseconds of one call, over SECONDS of consecutive calls. */
 async function median(act) {
   const times = [];
   for (const end = performance.now() + SECONDS * 1000; performance.now() < end; ) {
@@ -116,13 +116,13 @@ async function median(act) {
 }
 
 async function echo(client) {
-  let heard;
-  const cat = client.start(["/bin/cat"], { pipeStdin: true, onOutput: () => heard() });
+  let onEcho;
+  const cat = client.start(["/bin/cat"], { pipeStdin: true, onOutput: () => onEcho() });
   await cat.started;
   let writes = 0;
   const result = await median(async () => {
     const echoed = new Promise((resolve) => {
-      heard = resolve;
+      onEcho = resolve;
     });
     writes += 1;
     void client.call("process/write", { processId: cat.processId, chunk: "eA==", writeId: String(writes) });

@@ -1,4 +1,4 @@
-// Appends of 64 B chunks to a log with one reader following: time and heap, beside a plain array ring and rxjs.
+// Benchmarks appends of 64 B chunks to a log with one reader: time and heap, against a plain array ring and rxjs.
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { ReplaySubject } from "rxjs";
@@ -12,12 +12,12 @@ const EVENTS = 50_000;
 const CHUNK_BYTES = 64;
 const ROUND_MS = 700;
 const ROUNDS = 3;
-/** Both bounds of the log off but the count, so that all three keep the same. */
+/** Only the count bounds the log, so that all contenders retain the same events. */
 const SAME_BOUNDS = { retainedEvents: EVENTS, retainedBytes: 1024 * 1024 * 1024 };
 
 const chunk = new Uint8Array(CHUNK_BYTES);
 
-/** A log with a cursor that reads each event as it comes. */
+/** A log with a cursor that reads each event when it is appended. */
 function makeLog(options, followers = 1) {
   const log = new ReplayLog(options);
   const state = { read: 0 };
@@ -30,7 +30,7 @@ function makeLog(options, followers = 1) {
   return { append: (bytes) => log.appendOutput("stdout", bytes), held: log, state };
 }
 
-/** The least that could do it: an array, a mask and a reader's index. No bytes bound, no gap, no freeze. */
+/** The minimum: an array, a mask and a reader's index. No byte bound, no gaps, no freezing. */
 function makeRing() {
   const mask = 65_535;
   const ring = new Array(mask + 1);
@@ -63,7 +63,7 @@ function makeReplaySubject() {
   return { append, held: subject, state };
 }
 
-/** Nanoseconds per append once the bounds are reached: the best of some rounds, since others use the machine too. */
+/** Nanoseconds per append once the log is full: the best of several rounds, since the machine runs other programs too. */
 function time(make) {
   const { append } = make();
   for (let warm = 0; warm < EVENTS * 2; warm += 1) append(chunk);
@@ -82,7 +82,7 @@ function time(make) {
   return best;
 }
 
-/** Bytes of heap and of array buffers for each retained event, its chunk of 64 B included. */
+/** Bytes of heap and array buffers per retained event, including its 64 B chunk. */
 function weigh(make) {
   const used = () => {
     gc();
@@ -94,7 +94,7 @@ function weigh(make) {
   const made = make();
   for (let event = 0; event < EVENTS; event += 1) made.append(new Uint8Array(CHUNK_BYTES));
   const bytes = (used() - before) / EVENTS;
-  // Keeps what was weighed alive until here.
+  // Keeps the log alive until here.
   return made.held ? bytes : 0;
 }
 

@@ -1,4 +1,4 @@
-// How fast output flows through a process to one subscriber, beside child_process in the same run. Needs `npm run build`.
+// Benchmarks output of a process to one subscriber, against child_process in the same run. Needs `npm run build`.
 import { spawn as spawnChild } from "node:child_process";
 import { once } from "node:events";
 import { createSupervisor } from "../../dist/lib/index.js";
@@ -48,6 +48,6 @@ await supervisor.close();
 async function rate(run) {
   const start = performance.now();
   const bytes = await run();
-  if (bytes !== BYTES) throw new Error(`${bytes} bytes arrived of ${BYTES}`);
+  if (bytes !== BYTES) throw new Error(`${bytes} of ${BYTES} bytes arrived`);
   return bytes / (performance.now() - start) / 1e6;
 }

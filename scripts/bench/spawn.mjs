@@ -1,4 +1,4 @@
-// What a start costs, as latency, blocked main thread and rate, beside child_process and node-pty in the same run. Needs `npm run build`.
+// Benchmarks starts: latency, blocked main thread and rate, against child_process and node-pty. Needs `npm run build`.
 import { spawn as spawnChild } from "node:child_process";
 import { once } from "node:events";
 import * as pty from "node-pty";
@@ -25,7 +25,7 @@ const contestants = {
 const small = await measureAll();
 console.log(`at ${megabytes()} MB RSS`);
 print(small);
-// Touched, or it would not be resident.
+// Filled, so that it is resident.
 const ballast = Buffer.alloc(LARGE_BYTES, 1);
 const large = await measureAll();
 console.log(`\nat ${megabytes()} MB RSS (${ballast.length} bytes more)`);

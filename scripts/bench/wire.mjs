@@ -1,4 +1,4 @@
-// What a connection costs: starts, echoes and bulk through a server in another process, beside child_process in this one. Needs `npm run build`.
+// Benchmarks starts, echoes and bulk through a server in another process, against child_process. Needs `npm run build`.
 import { fork, spawn as spawnChild } from "node:child_process";
 import { once } from "node:events";
 import { connect, createSupervisor, serve } from "../../dist/lib/index.js";
@@ -11,7 +11,7 @@ const HEAD = ["/usr/bin/head", "-c", `${BULK_BYTES}`, "/dev/zero"];
 if (process.argv[2] === "server") await serveParent();
 else await measure();
 
-/** The server's side: reports its address, goes when its parent goes. */
+/** The server process: sends its address to the parent, and ends with the parent. */
 async function serveParent() {
   const supervisor = createSupervisor();
   const server = await serve(supervisor, { auth: { kind: "none" }, listen: { host: "127.0.0.1", port: 0 } });
@@ -52,7 +52,7 @@ async function measure() {
   server.disconnect();
 }
 
-/** A backend of ours. */
+/** One of our backends. */
 function ours(backend) {
   return {
     startToClosed: async () => {
@@ -61,11 +61,11 @@ function ours(backend) {
     },
     withCat: async (act) => {
       const child = await backend.start({ argv: ["/bin/cat"], pipeStdin: true });
-      let heard = () => {};
-      child.output$.subscribe(() => heard());
+      let onEcho = () => {};
+      child.output$.subscribe(() => onEcho());
       const result = await act(async () => {
         const echo = new Promise((resolve) => {
-          heard = resolve;
+          onEcho = resolve;
         });
         void child.write("x");
         await echo;
@@ -78,7 +78,7 @@ function ours(backend) {
       const child = await backend.start({ argv: HEAD });
       let bytes = 0;
       for await (const event of child.iterate({ delivery: "lossless" })) {
-        if (event.type === "gap") throw new Error("lossless, and yet a gap");
+        if (event.type === "gap") throw new Error("a lossless reader got a gap");
         if (event.type === "output") bytes += event.chunk.length;
       }
       return bytes;
@@ -86,7 +86,7 @@ function ours(backend) {
   };
 }
 
-/** The peer: what Node brings along, without a server. */
+/** The comparison: Node's child_process, without a server. */
 function plain() {
   return {
     startToClosed: async () => {
@@ -116,7 +116,7 @@ function plain() {
   };
 }
 
-/** Milliseconds of one of so many calls in a row. */
+/** The given quantile, in milliseconds, of consecutive calls. */
 async function latency(act, quantile) {
   const times = [];
   const end = performance.now() + SECONDS * 500;
@@ -146,7 +146,7 @@ async function bulk({ bulk: act }) {
   for (let round = 0; round < 2; round += 1) {
     const start = performance.now();
     const bytes = await act();
-    if (bytes !== BULK_BYTES) throw new Error(`${bytes} bytes arrived of ${BULK_BYTES}`);
+    if (bytes !== BULK_BYTES) throw new Error(`${bytes} of ${BULK_BYTES} bytes arrived`);
     best = Math.max(best, bytes / (performance.now() - start) / 1e6);
   }
   return best;

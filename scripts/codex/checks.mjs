@@ -1,13 +1,13 @@
-// `npm run codex:checks`: runs every check of the protocol document on the reference and on ours, and prints a line per difference.
-// Options: --only ours|reference, --filter TEXT (in the id), --slow (those of more than 3 s too), --verbose.
+// `npm run codex:checks`: runs every check of the protocol document on the Codex exec-server (`reference`) and on ours, and prints
+// a line per difference. Options: --only ours|reference, --filter TEXT (in the id), --slow (also checks over 3 s), --verbose.
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { checks } from "./checks/index.mjs";
+import { formatObservations } from "./format-observations.mjs";
 import { runCheck } from "./run-check.mjs";
-import { findReference, howToGetReference, leaveOnSignals, startServer } from "./servers.mjs";
-import { tell } from "./tell.mjs";
+import { exitOnSignals, findReference, howToGetReference, startServer } from "./servers.mjs";
 
-leaveOnSignals();
+exitOnSignals();
 const { values: options } = parseArgs({
   options: {
     only: { type: "string" },
@@ -31,7 +31,7 @@ try {
   for (const check of wanted) await compare(check);
   const agreeing = kinds.map((kind) => `${kind} agrees with ${counts.expected[kind]}`);
   console.log([`${wanted.length} checks`, ...agreeing, `${counts.better} better on purpose`].join(", "));
-  // A reference that differs is a mistake of the document or of the check; only ours can fail.
+  // If the exec-server differs, the document or the check is wrong. Only our server can fail.
   process.exitCode = counts.wrong > 0 ? 1 : 0;
 } catch (error) {
   console.error(error.message);
@@ -42,8 +42,8 @@ try {
 
 async function compare(check) {
   const begin = Date.now();
-  const asked = kinds.filter((kind) => check.only === undefined || check.only === kind);
-  const answers = await Promise.all(asked.map(async (kind) => [kind, await runCheck(check, servers.get(kind))]));
+  const tested = kinds.filter((kind) => check.only === undefined || check.only === kind);
+  const answers = await Promise.all(tested.map(async (kind) => [kind, await runCheck(check, servers.get(kind))]));
   for (const [kind, { verdict }] of answers) if (verdict === "expected") counts.expected[kind]++;
   const ours = answers.find(([kind]) => kind === "ours")?.[1].verdict;
   if (ours === "better") counts.better++;
@@ -51,20 +51,20 @@ async function compare(check) {
   const isDifferent = answers.some(
     ([kind, { verdict }]) => verdict === "wrong" || (kind === "reference" && verdict === "better"),
   );
-  const told = tell([["document", check.expect], ...answers.map(([kind, { seen }]) => [kind, seen])]);
-  if (isDifferent) console.log(`DIFF ${check.id}: ${check.what} | ${told}`);
-  else if (ours === "better") console.log(`BETTER ${check.id}: ${check.better.why} | ${told}`);
-  else if (ours && check.better) console.log(`NOT YET BETTER ${check.id}: ${check.better.why} | ${told}`);
+  const observed = formatObservations([["document", check.expect], ...answers.map(([kind, { seen }]) => [kind, seen])]);
+  if (isDifferent) console.log(`DIFF ${check.id}: ${check.what} | ${observed}`);
+  else if (ours === "better") console.log(`BETTER ${check.id}: ${check.better.why} | ${observed}`);
+  else if (ours && check.better) console.log(`NOT YET BETTER ${check.id}: ${check.better.why} | ${observed}`);
   else if (options.verbose) console.log(`ok ${check.id} (${Date.now() - begin} ms)`);
   for (const [kind, { verdict }] of answers) {
     const { exited, hasEnded } = servers.get(kind);
-    // A crash may be seen by the check before it is seen here.
+    // The check may notice a crash before the exit event arrives here.
     if (verdict === "wrong") await Promise.race([exited, sleep(200)]);
     if (hasEnded()) await replace(kind, check);
   }
 }
 
-/** A server that did not survive a check is replaced, so that one crash does not fail what comes after it. */
+/** Replaces a server that did not survive a check, so that one crash does not fail the following checks. */
 async function replace(kind, check) {
   const ended = servers.get(kind);
   console.log(`ENDED ${kind} during ${check.id}, with ${await ended.exited}:\n${ended.log().slice(-2_000)}`);

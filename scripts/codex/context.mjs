@@ -1,5 +1,5 @@
-// What a check has in its hands: fresh connections to the server under test, a scratch folder, and a list of things to
-// undo, which are undone whatever happens.
+// The context of a check: fresh connections to the server under test, a scratch folder, and cleanup steps that run when the check
+// is over, also after a failure.
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
@@ -9,7 +9,7 @@ import { connectPeer, spawnPeer } from "./peer.mjs";
 import { serverEnvironment, startServer, stdioCommand } from "./servers.mjs";
 
 export class CheckContext {
-  #undo = [];
+  #cleanups = [];
   #count = 0;
 
   constructor(target) {
@@ -18,13 +18,13 @@ export class CheckContext {
     this.defer(() => rmSync(this.dir, { recursive: true, force: true }));
   }
 
-  /** Has `step` done when the check is over, last one first. */
-  defer(step) {
-    this.#undo.push(step);
+  /** Runs `cleanup` when the check is over, in reverse order. */
+  defer(cleanup) {
+    this.#cleanups.push(cleanup);
   }
 
   async cleanUp() {
-    for (const step of this.#undo.reverse()) await Promise.resolve(step()).catch(() => {});
+    for (const cleanup of this.#cleanups.reverse()) await Promise.resolve(cleanup()).catch(() => {});
   }
 
   path(...names) {
@@ -43,14 +43,14 @@ export class CheckContext {
     return peer;
   }
 
-  /** A connection with a session of its own. */
+  /** A connection with its own session. */
   async session(options) {
     const peer = await this.connect(options);
     await peer.openSession();
     return peer;
   }
 
-  /** A new connection with the session of a lost one, as soon as the server has seen the loss. */
+  /** A new connection that resumes the session of a lost one, as soon as the server has noticed the loss. */
   async resume(sessionId) {
     const peer = await this.connect();
     const attempt = () => peer.call("initialize", { clientName: "checks", resumeSessionId: sessionId });
@@ -62,28 +62,28 @@ export class CheckContext {
     return peer;
   }
 
-  /** A server of the same kind for this check alone. */
+  /** Starts a server of the same kind for this check alone. */
   async launch() {
     const server = await startServer(this.target.kind);
     this.defer(() => server.stop());
     return server;
   }
 
-  /** A server of the same kind on stdin and stdout. */
+  /** Starts a server of the same kind on stdin and stdout. */
   async stdio() {
     const peer = await spawnPeer(stdioCommand(this.target.kind), { env: serverEnvironment(this.dir) });
     this.defer(() => peer.wire.cut());
     return peer;
   }
 
-  /** Params of process/start: a new id, a shell command or an argv, and what else is given. */
+  /** Params of process/start: a new id, a shell command or an argv, and the given fields. */
   spec({ sh, ...rest } = {}) {
     const argv = sh === undefined ? ["/bin/true"] : ["/bin/sh", "-c", sh];
     const cwd = pathToFileURL(this.dir).href;
     return { processId: `check-${++this.#count}`, argv, cwd, env: {}, tty: false, ...rest };
   }
 
-  /** Starts a process and returns its id; it is terminated when the check is over. */
+  /** Starts a process and returns its id. It is terminated when the check is over. */
   async start(peer, options) {
     const spec = this.spec(options);
     await peer.ask("process/start", spec);
@@ -97,8 +97,8 @@ export class CheckContext {
   }
 
   /**
-   * Starts `sh` with a pipe as stdin and gives it a line to `read` once it has printed all of `texts`: so its exit comes after
-   * them, which the reference does not promise otherwise. Returns the id of the ended process.
+   * Starts `sh` with a pipe as stdin, and sends a line for its `read` once it has printed all of `texts`. So its exit event
+   * follows the output, which the Codex exec-server does not guarantee otherwise. Returns the id of the ended process.
    */
   async runInOrder(peer, { sh, texts, ...options }) {
     const processId = await this.start(peer, { sh, pipeStdin: true, ...options });

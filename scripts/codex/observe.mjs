@@ -1,13 +1,13 @@
-// Turns answers into observations that are the same on every machine and in every run.
+// Turns answers into observations that do not depend on the machine or the run.
 import { readFile } from "node:fs/promises";
 
-/** A refusal by its code and, where there is one, its kind; anything else as "ok". */
+/** The code of a refusal, with its kind if it has one; "ok" for any other answer. */
 export function outcome({ error }) {
   if (!error) return "ok";
   return error.data?.kind === undefined ? error.code : `${error.code} ${error.data.kind}`;
 }
 
-/** A refusal with its text, in which `names` (an object: text to placeholder) are replaced. */
+/** The code and message of a refusal; `names` (an object: text to placeholder) is replaced in the message. */
 export function refusal({ error, result }, names = {}) {
   if (!error) return { result };
   let { message } = error;
@@ -15,13 +15,13 @@ export function refusal({ error, result }, names = {}) {
   return { code: error.code, message };
 }
 
-/** Base64 of text or bytes. */
+/** Encodes text or bytes as base64. */
 export const base64 = (data) => Buffer.from(data).toString("base64");
 
-/** Text of base64. */
+/** Decodes base64 to text. */
 export const text = (data) => Buffer.from(data, "base64").toString();
 
-/** Resolves when `holds()` does: true; false when it does not within `ms`. */
+/** Resolves with true when `holds()` does, with false if it does not within `ms`. */
 export async function eventually(holds, ms = 10_000) {
   for (const end = Date.now() + ms; Date.now() < end; ) {
     if (await holds()) return true;
@@ -30,7 +30,7 @@ export async function eventually(holds, ms = 10_000) {
   return false;
 }
 
-/** Whether a process of this machine is there and not a zombie. */
+/** Whether a process of this machine exists and is not a zombie. */
 export async function isRunning(pid) {
   const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
   return stat !== "" && !/\) [ZX] /.test(stat);

@@ -1,5 +1,5 @@
-// A tiny client of the Codex dialect that hides nothing: every message is kept in the order of arrival, and anything
-// may be sent. It knows requests, replies and the events of processes, and nothing of what is right.
+// A small test client of the Codex dialect. It keeps every message in the order of arrival, can send anything, and judges
+// nothing. It knows requests, replies and process events.
 import { openStdio, openWebSocket } from "./wires.mjs";
 
 const DEADLINE_MS = 20_000;
@@ -14,17 +14,17 @@ export async function spawnPeer(command, options) {
   return new Peer(await openStdio(command, options));
 }
 
-/** Rejects with `what` when `promise` takes longer than `ms`. */
+/** Rejects with an error that names `what` when `promise` takes longer than `ms`. */
 export function within(ms, what, promise) {
   let timer;
-  const late = new Promise((_, reject) => {
+  const timeout = new Promise((_, reject) => {
     timer = setTimeout(() => reject(new Error(`no ${what} within ${ms} ms`)), ms);
   });
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+  return Promise.race([promise, timeout]).finally(() => clearTimeout(timer));
 }
 
 export class Peer {
-  /** Everything that came: `{ text, binary, message }`. */
+  /** All messages received: `{ text, binary, message }`. */
   received = [];
   #nextId = 1;
   #replies = new Map();
@@ -39,15 +39,15 @@ export class Peer {
       for (const { reject } of [...this.#replies.values(), ...this.#waiting]) reject(error);
       return end;
     });
-    wire.onMessage = (text, binary) => this.#take(text, binary);
+    wire.onMessage = (text, binary) => this.#receive(text, binary);
   }
 
-  /** The messages, parsed. */
+  /** All messages received, parsed. */
   get messages() {
     return this.received.map(({ message }) => message);
   }
 
-  /** Sends text (or bytes, with `{ binary: true }`) as it is. */
+  /** Sends text (or bytes, with `{ binary: true }`) unchanged. */
   sendRaw(data, options) {
     this.wire.send(data, options);
   }
@@ -74,19 +74,19 @@ export class Peer {
     return answer;
   }
 
-  /** Sends a request and returns its result; throws when it is refused. */
+  /** Sends a request and returns its result; throws if it is refused. */
   async ask(method, params) {
     const { result, error } = await this.call(method, params);
     if (error) throw Object.assign(new Error(`${method}: ${error.code} ${error.message}`), { code: error.code });
     return result;
   }
 
-  /** The first message, past or to come, for which `matches` holds. */
+  /** The first message that matches, already received or not. */
   waitFor(matches, deadlineMs = DEADLINE_MS, what = "message") {
     const past = this.messages.find(matches);
     if (past) return Promise.resolve(past);
-    const coming = new Promise((resolve, reject) => this.#waiting.add({ matches, resolve, reject }));
-    return within(deadlineMs, what, coming);
+    const future = new Promise((resolve, reject) => this.#waiting.add({ matches, resolve, reject }));
+    return within(deadlineMs, what, future);
   }
 
   waitForPush(method, processId, deadlineMs) {
@@ -99,7 +99,7 @@ export class Peer {
     return this.waitFor(() => this.textOf(processId).includes(text), DEADLINE_MS, `"${text}" of ${processId}`);
   }
 
-  /** The handshake: returns what `initialize` answered. */
+  /** Does the handshake; returns the result of `initialize`. */
   async openSession(params = {}) {
     const result = await this.ask("initialize", { clientName: "checks", ...params });
     this.notify("initialized", {});
@@ -107,13 +107,13 @@ export class Peer {
     return result;
   }
 
-  /** The pushed events of a process in the order of their numbers. */
+  /** The pushed events of a process, sorted by seq. */
   eventsOf(processId) {
     const events = this.messages.filter((it) => it.method?.startsWith("process/") && it.params.processId === processId);
     return events.sort((a, b) => a.params.seq - b.params.seq);
   }
 
-  /** What a process has printed so far, as bytes; on one stream or on all. */
+  /** The output of a process so far, as bytes; of one stream or of all. */
   bytesOf(processId, stream) {
     const outputs = this.eventsOf(processId).filter(({ method }) => method === "process/output");
     const wanted = outputs.filter(({ params }) => stream === undefined || params.stream === stream);
@@ -124,10 +124,10 @@ export class Peer {
     return this.bytesOf(processId, stream).toString();
   }
 
-  /** Waits for the end of a process and tells about it. */
+  /** Waits for the end of a process and returns its exit code and output. */
   async ended(processId, deadlineMs) {
     await this.waitForPush("process/closed", processId, deadlineMs);
-    // Events may come in another order than that of their numbers: closed is the last number, not always the last message.
+    // Events may arrive out of order: closed has the last seq, but is not always the last message.
     const { params: closed } = this.eventsOf(processId).at(-1);
     await this.waitFor(() => this.eventsOf(processId).length >= closed.seq, deadlineMs, `${closed.seq} events`);
     const exited = this.eventsOf(processId).find(({ method }) => method === "process/exited");
@@ -149,7 +149,7 @@ export class Peer {
     }
   }
 
-  #take(text, binary) {
+  #receive(text, binary) {
     const message = parse(text);
     this.received.push({ text, binary, message });
     if (message.method === undefined) {
@@ -164,7 +164,7 @@ export class Peer {
   }
 }
 
-/** A message that is not JSON is kept too: no check waits for it, but its sender should be found out. */
+/** A message that is not JSON is kept too: no check waits for it, but it shows up when a check fails. */
 function parse(text) {
   try {
     return JSON.parse(text);

@@ -1,10 +1,10 @@
-// Runs one check against one server and says what was seen and whether that is what is wanted.
+// Runs one check against one server; returns the observation and the verdict.
 import { isDeepStrictEqual } from "node:util";
 import { CheckContext } from "./context.mjs";
 
 /**
- * `target` is `{ kind: "ours" | "reference", url, token, pid? }`, as startServer returns it. The verdict is "expected" (what
- * the document promises), "better" (what is declared to be better), or "wrong".
+ * `target` is `{ kind: "ours" | "reference", url, token, pid? }`, as startServer returns it. The verdict is "expected" (as the
+ * document promises), "better" (as declared in `better`), or "wrong".
  */
 export async function runCheck(check, target) {
   const context = new CheckContext(target);

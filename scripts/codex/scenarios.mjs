@@ -1,5 +1,5 @@
-// `npm run codex`: the real Codex CLI, offline, with its commands run by our server: the scenarios of the harness in $CODEX_CLIENT
-// (a folder; ../shared/codex-client when unset). Options: --scenario a,b --times N --out DIR; --reference tries the original.
+// `npm run codex`: runs the real Codex CLI offline against our server, through the scenarios of the harness in the folder
+// $CODEX_CLIENT. Options: --scenario a,b --times N --out DIR; --reference runs them against the Codex exec-server instead.
 import { spawn } from "node:child_process";
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
@@ -7,9 +7,9 @@ import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { resultOf } from "./scenario-result.mjs";
-import { findReference, howToGetReference, leaveOnSignals, main, root, startServer } from "./servers.mjs";
+import { exitOnSignals, findReference, howToGetReference, main, root, startServer } from "./servers.mjs";
 
-leaveOnSignals();
+exitOnSignals();
 const { values: options } = parseArgs({
   options: {
     scenario: { type: "string", default: "all" },
@@ -23,7 +23,8 @@ const harness = resolve(root, process.env.CODEX_CLIENT ?? "../shared/codex-clien
 const codex = findReference();
 const missing = [
   codex === undefined && howToGetReference,
-  !existsSync(join(harness, "run.mjs")) && `no harness in ${harness}: set CODEX_CLIENT to the folder with its run.mjs`,
+  !existsSync(join(harness, "run.mjs")) &&
+    `there is no harness in ${harness}: set CODEX_CLIENT to the folder with its run.mjs`,
   !options.reference && !existsSync(main) && "our server is not built: npm run build",
 ].filter(Boolean);
 if (missing.length > 0) {
@@ -35,9 +36,9 @@ const { scenarios } = await import(pathToFileURL(join(harness, "scenarios.mjs"))
 const known = Object.keys(scenarios);
 const names =
   options.scenario === "all" ? known.filter((name) => !scenarios[name].manual) : options.scenario.split(",");
-const strangers = names.filter((name) => !known.includes(name));
-if (strangers.length > 0) {
-  console.error(`no scenario ${strangers.join(", ")}; there are: ${known.join(", ")}`);
+const unknown = names.filter((name) => !known.includes(name));
+if (unknown.length > 0) {
+  console.error(`unknown scenario ${unknown.join(", ")}; the scenarios are: ${known.join(", ")}`);
   process.exit(2);
 }
 
@@ -49,11 +50,11 @@ try {
   rmSync(scratch, { recursive: true, force: true });
 }
 if (counts.FAIL > 0)
-  console.log(`what happened is in ${options.out}/SCENARIO (frames.jsonl, summary.json, codex-stderr.log)`);
+  console.log(`the traces are in ${options.out}/SCENARIO (frames.jsonl, summary.json, codex-stderr.log)`);
 console.log(`${counts.PASS} passed, ${counts.REFUSED} refused, ${counts.FAIL} failed`);
 process.exitCode = counts.FAIL > 0 ? 1 : 0;
 
-/** All scenarios on one fresh server. */
+/** Runs all scenarios on one fresh server. */
 async function runAll() {
   const server = await startServer(options.reference ? "reference" : "ours");
   const binary = options.reference ? codex : wrapper();
@@ -71,11 +72,11 @@ async function runAll() {
   }
 }
 
-/** One scenario; its verdict is in its folder. */
+/** Runs one scenario; its result is in its folder. */
 function runHarness(server, binary, name) {
   const args = ["--url", server.url, "--token", server.token, "--scenario", name, "--out", options.out];
   rmSync(join(options.out, name), { recursive: true, force: true });
-  // The harness finds `ws` where it is run from.
+  // The harness resolves `ws` from its working directory.
   const child = spawn(process.execPath, [join(harness, "run.mjs"), ...args], {
     cwd: root,
     env: { ...process.env, CODEX_BIN: binary },
@@ -84,7 +85,7 @@ function runHarness(server, binary, name) {
   return new Promise((done) => child.on("exit", done));
 }
 
-/** The codex binary, whose `exec-server` is ours: the CLI starts a server of its own in the stdio scenario. */
+/** A wrapper of the codex binary that runs our server as `exec-server`: in the stdio scenario the CLI starts its own server. */
 function wrapper() {
   const path = join(scratch, "codex");
   const ours = `shift\n  exec '${process.execPath}' '${main}' serve "$@"`;

@@ -1,5 +1,5 @@
-// Starts the two servers that the checks compare: the reference (the native codex binary) and ours. Both listen on a
-// free port of 127.0.0.1, want the same kind of token, and get the same small environment.
+// Starts the two servers that the checks compare: `reference`, the exec-server of the native codex binary, and `ours`. Both
+// listen on a free port of 127.0.0.1, require a token, and get the same small environment.
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
@@ -8,16 +8,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { within } from "./peer.mjs";
 
-/** The folder of the project. */
+/** The root folder of the project. */
 export const root = join(import.meta.dirname, "../..");
-/** Our command line, built; EXECWIRE_MAIN names another build of it. */
+/** Our built command line; EXECWIRE_MAIN selects another build. */
 export const main = process.env.EXECWIRE_MAIN ?? join(root, "dist/lib/cli/main.js");
 
-/** How to get the reference. */
+/** How to install the Codex exec-server. */
 export const howToGetReference =
-  "the reference is not installed: npm i --no-save @openai/codex@0.171.0 (or set CODEX_BIN to the native binary)";
+  "Codex is not installed: npm i --no-save @openai/codex@0.171.0 (or set CODEX_BIN to the native binary)";
 
-/** The path of the native codex binary, undefined when it is not there. */
+/** The path of the native codex binary; undefined if it is not installed. */
 export function findReference() {
   if (process.env.CODEX_BIN) return existsSync(process.env.CODEX_BIN) ? process.env.CODEX_BIN : undefined;
   try {
@@ -47,7 +47,7 @@ export function serverEnvironment(home) {
   };
 }
 
-/** Starts a server of `kind` ("ours" or "reference"): a target for checks. `exited` resolves with its exit code. */
+/** Starts a server of `kind` ("ours" or "reference") as a target for checks. `exited` resolves with its exit code. */
 export async function startServer(kind) {
   const home = realpathSync(mkdtempSync(join(tmpdir(), "codex-checks-server-")));
   const token = randomBytes(16).toString("hex");
@@ -65,19 +65,19 @@ export async function startServer(kind) {
   });
   const exited = new Promise((resolve) => child.on("exit", (code, signal) => resolve(code ?? signal)));
   const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
-  // Whoever leaves without stopping it, leaves no server behind.
+  // If this program exits without stopping the server, kill it.
   const kill = () => child.kill("SIGKILL");
-  const leave = () => {
+  const onExit = () => {
     kill();
     rmSync(home, { recursive: true, force: true });
   };
-  process.once("exit", leave);
+  process.once("exit", onExit);
   const stop = async () => {
-    process.off("exit", leave);
+    process.off("exit", onExit);
     child.kill("SIGTERM");
-    const stubborn = setTimeout(kill, 5_000);
+    const killTimer = setTimeout(kill, 5_000);
     await exited;
-    clearTimeout(stubborn);
+    clearTimeout(killTimer);
     rmSync(home, { recursive: true, force: true });
   };
   const line = new Promise((resolve, reject) => {
@@ -99,8 +99,8 @@ export async function startServer(kind) {
   }
 }
 
-/** Has an interrupted program leave through its exit, where its servers are killed. */
-export function leaveOnSignals() {
+/** Makes signals run the exit handlers, which kill the servers. */
+export function exitOnSignals() {
   for (const [name, code] of [
     ["SIGINT", 130],
     ["SIGTERM", 143],

@@ -1,6 +1,6 @@
 // Types of suite.mjs.
 
-/** A server to run checks on; startServer makes one, but any URL with its token will do for most checks. */
+/** A server to run checks on. startServer starts one, but any URL with its token works for most checks. */
 export interface Target {
   readonly kind: "ours" | "reference";
   readonly url: string;
@@ -11,27 +11,27 @@ export interface Target {
 export interface Check {
   /** Subject and name, as in `write/conflict`. */
   readonly id: string;
-  /** Where the document promises it. */
+  /** The section of the document that promises it. */
   readonly section: string;
   /** The promise, as a sentence. */
   readonly what: string;
-  /** What must be observed. */
+  /** The expected observation. */
   readonly expect: unknown;
-  /** What ours does instead, and why that is better. */
+  /** The observation on our server if it is better on purpose, and why. */
   readonly better?: { readonly expect: unknown; readonly why: string };
   /** Takes more than three seconds. */
   readonly slow?: boolean;
-  /** Makes sense on one of the servers only. */
+  /** The only server that the check applies to. */
   readonly only?: "ours" | "reference";
 }
 
 export declare const checks: readonly Check[];
 
-/** Runs a check and tells what was seen, and whether that is what `expect`, or `better`, wants. */
+/** Runs a check; returns the observation, and whether it matches `expect` or `better`. */
 export declare function runCheck(
   check: Check,
   target: Target,
 ): Promise<{ readonly seen: unknown; readonly verdict: "expected" | "better" | "wrong" }>;
 
-/** Starts the built server, with the environment that some checks count on. */
+/** Starts a server with the environment that some checks rely on. */
 export declare function startServer(kind: Target["kind"]): Promise<Target & { stop(): Promise<void> }>;

@@ -1,10 +1,10 @@
-// What carries messages between a test client and a server: a WebSocket, or the stdin and stdout of a command. Both
-// hand over raw text, so that a check can see and send exactly what is on the wire.
+// The transports between a test client and a server: a WebSocket, or the stdin and stdout of a command. Both carry raw text, so
+// that a check can see and send exactly what is on the wire.
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { WebSocket } from "ws";
 
-/** Connects to `url`; fails with `{ status }` when the server answers the upgrade with something else than 101. */
+/** Connects to `url`; rejects with an error that has `status` if the server answers the upgrade with another status than 101. */
 export function openWebSocket(url, { token, headers = {}, autoPong = true } = {}) {
   const socket = new WebSocket(url, {
     headers: { ...(token && { authorization: `Bearer ${token}` }), ...headers },
@@ -33,7 +33,7 @@ export function openWebSocket(url, { token, headers = {}, autoPong = true } = {}
   });
 }
 
-/** Starts `command` and speaks with it through its stdin and stdout, a line a message. */
+/** Starts `command` and exchanges messages through its stdin and stdout, one per line. */
 export function openStdio(command, { env } = {}) {
   const child = spawn(command[0], command.slice(1), { env, stdio: ["pipe", "pipe", "ignore"] });
   const exited = new Promise((resolve) => child.on("exit", (code, signal) => resolve({ code: code ?? signal })));

@@ -32,6 +32,7 @@ describe("the bundle of lib/browser.ts", () => {
       "lib/client",
       "lib/clock.ts",
       "lib/errors.ts",
+      "lib/limits.ts",
       "lib/log",
       "lib/process",
       "lib/transport",

@@ -1,5 +1,5 @@
 // Reported bugs of protocols: what a client makes of frames that are short, unknown or of another version.
-import { describe, expect, it } from "@jest/globals";
+import { afterEach, describe, expect, it } from "@jest/globals";
 import { firstValueFrom, lastValueFrom, toArray } from "rxjs";
 import { connectOver } from "../../lib/client/connect.ts";
 import type { RemoteBackend } from "../../lib/client/remote-backend.ts";
@@ -14,12 +14,20 @@ const CHANNEL = 1;
 const exit = exited(1, { exitCode: 7, result: "error" });
 const violation = { code: "PROTOCOL_VIOLATION", data: {} };
 
+const clients: RemoteBackend[] = [];
+// Or each would try for the whole time of its recovery to come back to a server that says nothing more.
+afterEach(() => {
+  for (const client of clients.splice(0)) client.link.close();
+});
+
 /** A client that was let in by a server in the hands of the spec. */
 async function letIn(): Promise<{ client: RemoteBackend; peer: WirePeer }> {
   const server = new ScriptedServer();
   const connecting = connectOver(server.open);
   await server.welcome();
-  return { client: await connecting, peer: server.peer };
+  const client = await connecting;
+  clients.push(client);
+  return { client, peer: server.peer };
 }
 
 /** What a right server says of a process that was just started. */

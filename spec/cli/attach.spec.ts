@@ -71,7 +71,7 @@ describe("execwire attach", () => {
   it("says that there is no such process, and where to look", async () => {
     expect(await user.cli(["attach", "nobody"])).toEqual({
       stdout: "",
-      stderr: expect.stringMatching(/^execwire: .*nobody.*; see which there are with: execwire ps\n$/),
+      stderr: expect.stringMatching(/^execwire: .*nobody.*; list the processes with: execwire ps\n$/),
       code: 125,
       signal: null,
     });
@@ -102,7 +102,7 @@ describe("execwire attach in a terminal", () => {
     await outer.write("\x10");
     await outer.write("\x11");
     const { pty } = await outcome(outer);
-    expect(pty).toMatch(/detached; the process goes on: execwire attach left/);
+    expect(pty).toMatch(/detached, the process keeps running; to return: execwire attach left/);
     expect(pty.replaceAll("\r", "")).toMatch(/= 0\nrestored\n$/);
     expect(await state("left")).toBe("running");
     await user.cli(["write", "left", "\r"]);

@@ -103,7 +103,7 @@ describe("execwire write", () => {
     const ran = await user.cli(["write", "no-stdin", "text"]);
     expect(ran).toMatchObject({
       code: 125,
-      stderr: expect.stringMatching(/^execwire: process no-stdin takes no input: /),
+      stderr: expect.stringMatching(/^execwire: process no-stdin does not accept input: /),
     });
     await user.cli(["stop", "no-stdin"]);
   });

@@ -12,7 +12,7 @@ import { WireProxy } from "../support/wire-proxy.ts";
 const user = makeSurroundings();
 
 describe("execwire run over a connection that is cut again and again", () => {
-  const recovering = "execwire: the connection is lost, trying to come back (three times Ctrl-C gives up)";
+  const recovering = "execwire: connection lost, reconnecting (press Ctrl-C three times to give up)";
   let server: HostedServer;
   let proxy: WireProxy;
   let env: NodeJS.ProcessEnv;
@@ -31,7 +31,7 @@ describe("execwire run over a connection that is cut again and again", () => {
     const lines = ran.stderr.trim().split("\n");
     expect({ code: ran.code, output: sha256(Buffer.from(ran.stdout)) }).toEqual({ code: 3, output: sha256(input) });
     expect(proxy.cuts).toBeGreaterThanOrEqual(4);
-    expect(lines).toEqual(Array.from({ length: proxy.cuts }, () => [recovering, "execwire: connected again"]).flat());
+    expect(lines).toEqual(Array.from({ length: proxy.cuts }, () => [recovering, "execwire: reconnected"]).flat());
   });
 });
 
@@ -51,9 +51,9 @@ describe("execwire run on a server that is killed", () => {
     expect({ code: ran.code, lines: ran.stderr.split("\n") }).toEqual({
       code: 69,
       lines: [
-        "execwire: the connection is lost, trying to come back (three times Ctrl-C gives up)",
+        "execwire: connection lost, reconnecting (press Ctrl-C three times to give up)",
         expect.stringMatching(
-          /^execwire: .* did not come back within 1 s; whether the process still runs is not known, look with: /,
+          /^execwire: .* did not come back within 1 s; the process may still be running, check with: /,
         ),
         "",
       ],
@@ -81,7 +81,7 @@ describe("execwire run on a server that is killed", () => {
     const pid = Number(ran.stdout);
     if (isAlive(pid)) process.kill(pid, "SIGKILL");
     expect(ran.code).toBe(69);
-    expect(ran.stderr).toMatch(/\nexecwire: given up while the connection was lost; /);
+    expect(ran.stderr).toMatch(/\nexecwire: interrupted while the connection was lost; /);
   });
 
   it("can be left with three Ctrl-C in a raw terminal too, where they are keys", async () => {
@@ -95,10 +95,10 @@ describe("execwire run on a server that is killed", () => {
     });
     const pid = Number.parseInt(await printed(outer, /up\r*\n/), 10);
     doomed.child.kill("SIGKILL");
-    await printed(outer, /trying to come back/);
+    await printed(outer, /reconnecting/);
     await outer.write("\x03\x03\x03");
     expect(await outcome(outer)).toMatchObject({
-      pty: expect.stringContaining("given up while the connection was lost"),
+      pty: expect.stringContaining("interrupted while the connection was lost"),
       exitCode: 69,
     });
     await supervisor.close();

@@ -45,7 +45,7 @@ describe("execwire run --url", () => {
     ["what does not exist", ["--", "no-such-command"], /^execwire: .*no-such-command.*\n$/, 127],
     ["what cannot be executed", ["--", "/usr"], /^execwire: .*directory.*\n$/, 126],
     ["a directory relative to nothing", ["-C", "bin", "--", "pwd"], /^execwire: cwd must be an absolute path/, 125],
-    ["options that are the server's", ["--grace", "1", "--", "true"], /^execwire: .*give them to execwire serve\n$/, 2],
+    ["options that are the server's", ["--grace", "1", "--", "true"], /^execwire: .*pass them to execwire serve\n$/, 2],
   ])("fails as it does here for %s", async (_name, args, stderr, code) => {
     expect(await run(args)).toEqual({ stdout: "", stderr: expect.stringMatching(stderr), code, signal: null });
   });

@@ -60,7 +60,7 @@ describe("execwire serve --listen stdio", () => {
     for await (const piece of child.stderr) log += piece;
     expect([await ended, log]).toEqual([
       [0, null],
-      "execwire: serving stdin and stdout\nexecwire: ending, with all processes: the client is gone\n",
+      "execwire: serving stdin and stdout\nexecwire: shutting down, ending all processes: the client is gone\n",
     ]);
   });
 

@@ -50,9 +50,7 @@ describe("execwire serve", () => {
     const path = join(user.runtimeDir, "token");
     writeFileSync(path, "secret-secret\n", { mode: 0o644 });
     const ran = await user.cli(["serve", "--token-file", path]);
-    expect(ran).toEqual(
-      refusal(/^execwire: the token file .* can be read by other users; close it: chmod 600 .*\n$/, 125),
-    );
+    expect(ran).toEqual(refusal(/^execwire: the token file .* can be read by other users; run: chmod 600 .*\n$/, 125));
     expect(ran.stderr).not.toContain("secret-secret");
   });
 
@@ -76,7 +74,7 @@ describe("execwire serve", () => {
 
   it.each([
     ["a symlink", (path: string) => symlinkSync("/tmp", path), /is not a directory/],
-    ["open to others", (path: string) => mkdirSync(path), /is open to other users; close it: chmod 700/],
+    ["open to others", (path: string) => mkdirSync(path), /is accessible to other users; run: chmod 700/],
   ])("keeps no token in a runtime directory that is %s", async (_name, make, message) => {
     make(user.file("."));
     if (!existsSync(user.file("."))) throw new Error("not made");
@@ -112,7 +110,7 @@ describe("execwire serve", () => {
   it("leaves the place to a server that is there, and says so", async () => {
     const first = await user.serve();
     const second = await user.serve();
-    expect(second.printed.stderr).toContain(`other terminals use the server of pid ${first.child.pid}`);
+    expect(second.printed.stderr).toContain(`other terminals use the server with pid ${first.child.pid}`);
     second.child.kill();
     await second.ended;
     expect(JSON.parse(readFileSync(user.file("server.json"), "utf8"))).toMatchObject({ url: first.url });
@@ -139,7 +137,7 @@ describe("a client", () => {
   it("is refused with a wrong token, with exit code 77, and told where to put the right one", async () => {
     await user.serve();
     const ran = await user.cli(["ps"], { env: { EXECWIRE_TOKEN: "wrong" } });
-    expect(ran).toEqual(refusal(/^execwire: .*token.*; give the token .* with --token-file or EXECWIRE_TOKEN\n$/, 77));
+    expect(ran).toEqual(refusal(/^execwire: .*token.*; pass the token .* with --token-file or EXECWIRE_TOKEN\n$/, 77));
   });
 
   it("does not show the local server's token to another one", async () => {

@@ -55,7 +55,7 @@ describe("execwire serve", () => {
       stdout: `${server.url}\n`,
       stderr: [
         `execwire: listening on ${server.url}, token in ${user.file(`token-${server.child.pid}`)}`,
-        "execwire: ending, with all processes: SIGTERM",
+        "execwire: shutting down, ending all processes: SIGTERM",
         "",
       ].join("\n"),
     });

@@ -1,5 +1,5 @@
-// Every backend that the contract suite runs on. To put a new one under contract, add its factory to the list; what it
-// cannot do is declared here in `supports` and never caught in a spec.
+// Every backend that the contract suite runs on. To add a backend, add its factory to the list. Abilities that it lacks are
+// declared in `supports`; no spec catches an error to find out.
 import { afterAll, beforeAll, describe, it } from "@jest/globals";
 import { createSupervisor, type SupervisorOptions } from "../../lib/local/supervisor.ts";
 import type { Backend, StartOptions } from "../../lib/process/backend.ts";
@@ -8,65 +8,65 @@ import type { ExitedEvent, Limits, ProcessSpec } from "../../protocol/index.ts";
 import { codexFactories } from "./codex-factories.ts";
 import { remoteFactories } from "./remote-factories.ts";
 
-/** What a backend can do beyond the common contract. */
+/** Abilities of a backend beyond the common contract. */
 export interface Abilities {
   /** A child can open its own output by name (`> /dev/stderr`), which fails on a socketpair. */
   readonly realPipes: boolean;
   /** `arg0` works on a tty too. */
   readonly arg0OnTty: boolean;
-  /** A child gets none of its host's descriptors, not even those that another library left open for it. */
+  /** A child inherits no descriptor of its host, not even one that another library has left without close-on-exec. */
   readonly hidesDescriptors: boolean;
-  /** `inheritFds` works; it means descriptors of the program that runs the specs. */
+  /** `inheritFds` works, with descriptors of the program that runs the specs. */
   readonly inheritFds: boolean;
-  /** What the leader left behind can be signalled by scope after the leader's own exit. */
+  /** After the exit of the leader, a scope still reaches the processes that it left behind. */
   readonly killAfterExit: boolean;
-  /** What the child itself printed always comes before its `exited`. */
+  /** The output of the child itself always comes before its `exited`. */
   readonly exitAfterOwnOutput: boolean;
-  /** The tree includes daemons whose parents are gone. */
+  /** The tree includes daemons whose parents have exited. */
   readonly findsDaemons: boolean;
-  /** A program that cannot be executed makes `start` reject on a tty too, even if only exec could know. */
+  /** `start` rejects on a tty too, when only exec finds that the program cannot be executed. */
   readonly execErrorsOnTty: boolean;
-  /** A file that is no program and has no #! line is refused rather than given to a shell. */
-  readonly refusesShapeless: boolean;
-  /** The options of a tty are in force before `start` resolves. */
+  /** An executable file that is neither a program nor a #! script is refused, and not run by a shell. */
+  readonly refusesUnknownFormats: boolean;
+  /** The options of a tty are set before the program runs. */
   readonly presetsTerminal: boolean;
-  /** What a late reader finds is exactly what the limits of the host say; a replica may have kept more. */
+  /** A late reader finds exactly what the limits of the host retain; a replica may have kept more. */
   readonly retainsExactly: boolean;
-  /** `info` of a process at hand says `removed` without being asked anew. */
-  readonly hearsOfRemoval: boolean;
-  /** stdin on a pipe can be closed. */
+  /** The `info` of an existing handle becomes `removed`. */
+  readonly reportsRemoval: boolean;
+  /** stdin can be closed on a pipe. */
   readonly closesPipes: boolean;
-  /** Any signal reaches any scope; else SIGINT reaches the group. */
+  /** Every signal and scope works; otherwise only SIGINT to the group. */
   readonly signals: boolean;
-  /** A death by signal is told by the signal's name; else by the number that a shell would give. */
-  readonly tellsSignals: boolean;
-  /** `terminate` begins with SIGTERM, has a grace and reaches the tree; else it is SIGKILL to the group. */
-  readonly endsGently: boolean;
-  /** `terminate` of the group leaves a job alone that was detached on purpose, whoever the server is. */
+  /** An exit by a signal reports the name of the signal; otherwise exit code 128+n, as a shell does. */
+  readonly reportsSignals: boolean;
+  /** `terminate` starts with SIGTERM, has a grace and reaches the tree; otherwise it sends SIGKILL to the group. */
+  readonly terminatesWithGrace: boolean;
+  /** `terminate` of the group spares a job that was detached on purpose. */
   readonly sparesDetached: boolean;
-  /** A start in flight can be cancelled, and leaves its id free; else it is ended once it is up. */
+  /** A cancelled start frees its id at once; otherwise the process is ended when it is up. */
   readonly cancelsStarts: boolean;
   /** `timeoutMs` works. */
   readonly timeouts: boolean;
   /** `merge` works. */
   readonly merge: boolean;
-  /** A tty has any size, with or without echo, raw or not, and can be resized. */
+  /** A tty can have any size, echo off and raw mode, and can be resized. */
   readonly setsTerminal: boolean;
-  /** On a tty too, the environment is exactly what is given; else SHELL comes with it. */
+  /** On a tty too, the environment is exactly the given one; otherwise SHELL is added. */
   readonly plainTty: boolean;
   /** `info` has the pid. */
-  readonly tellsPid: boolean;
-  /** A start that fails says what is missing: kind and path. */
-  readonly namesWhatFailed: boolean;
-  /** A write waits for room in the child's stdin, and is refused once the child has closed it. */
-  readonly feelsStdin: boolean;
-  /** Who holds the pipes of a process and what it does can be asked. */
+  readonly reportsPid: boolean;
+  /** A failed start reports kind and path. */
+  readonly reportsSpawnFailures: boolean;
+  /** A write waits for room in the child's stdin, and is refused when the child has closed it. */
+  readonly stdinBackPressure: boolean;
+  /** `activity` and `holders` work for a process on pipes. */
   readonly facts: boolean;
-  /** The same of a process on a tty. */
+  /** They work for a process on a tty. */
   readonly ttyFacts: boolean;
-  /** A line that is too long for a terminal is refused, rather than cut by the kernel. */
-  readonly guardsLines: boolean;
-  /** The host is ours: it has our limits, frees ids, and keeps its own credentials from children. */
+  /** A line that is too long for a terminal is refused before the kernel truncates it. */
+  readonly refusesLongLines: boolean;
+  /** The host is execwire: it has these limits, frees ids, and hides its own credentials from children. */
   readonly ownHost: boolean;
 }
 
@@ -74,18 +74,18 @@ export interface Abilities {
 export interface BackendFactory {
   readonly name: string;
   readonly supports: Abilities;
-  /** `limits` are those of the host of the processes. */
+  /** `limits` apply to the host of the processes. */
   create(limits: Partial<Limits>): Promise<Backend>;
 }
 
-/** What a spec works with. */
+/** The backend under test, and helpers. */
 export interface Subject {
   readonly supports: Abilities;
   /** The backend of this block; closed after it. */
   readonly backend: Backend;
-  /** How a death by SIGKILL on pipes is told. */
+  /** The facts of an exit by SIGKILL on pipes. */
   readonly killed: Pick<ExitedEvent, "exitCode" | "signal">;
-  /** `it` for a spec of what not every backend can do; skipped where it cannot. */
+  /** `it` for a spec that needs these abilities; skipped on a backend without them. */
   needs(...abilities: readonly (keyof Abilities)[]): typeof it.skip;
   /** Short for `backend.start`. */
   start(spec: ProcessSpec, options?: StartOptions): Promise<Process>;
@@ -106,26 +106,26 @@ const POSIX: Abilities = {
   exitAfterOwnOutput: true,
   findsDaemons: true,
   execErrorsOnTty: true,
-  refusesShapeless: true,
+  refusesUnknownFormats: true,
   presetsTerminal: true,
-  hearsOfRemoval: true,
+  reportsRemoval: true,
   retainsExactly: true,
   closesPipes: true,
   signals: true,
-  tellsSignals: true,
-  endsGently: true,
+  reportsSignals: true,
+  terminatesWithGrace: true,
   sparesDetached: true,
   cancelsStarts: true,
   timeouts: true,
   merge: true,
   setsTerminal: true,
   plainTty: true,
-  tellsPid: true,
-  namesWhatFailed: true,
-  feelsStdin: true,
+  reportsPid: true,
+  reportsSpawnFailures: true,
+  stdinBackPressure: true,
   facts: true,
   ttyFacts: true,
-  guardsLines: true,
+  refusesLongLines: true,
   ownHost: true,
 };
 
@@ -143,10 +143,10 @@ const factories: readonly BackendFactory[] = [
       exitAfterOwnOutput: false,
       findsDaemons: false,
       execErrorsOnTty: false,
-      refusesShapeless: false,
+      refusesUnknownFormats: false,
       presetsTerminal: false,
       facts: false,
-      guardsLines: false,
+      refusesLongLines: false,
     },
     { spawner: "portable" },
   ),
@@ -154,12 +154,12 @@ const factories: readonly BackendFactory[] = [
   ...codexFactories(POSIX),
 ];
 
-/** For what is built on `Process` alone: one backend of each kind. EVERY_BACKEND=1 runs it on all of them. */
+/** One backend of each kind, for code that is built on `Process` alone. EVERY_BACKEND=1 stands for all backends. */
 export const KINDS = process.env.EVERY_BACKEND
   ? undefined
   : ["local", "websocket", "cutting", "codex", "codex-reference"];
 
-/** Runs `body` once for each backend, or each of those named. All specs of a block share one backend with these limits. */
+/** Runs `body` for each backend, or each one in `names`. All specs of a block share one backend with these limits. */
 export function describeBackends(
   name: string,
   body: (subject: Subject) => void,
@@ -179,7 +179,7 @@ export function describeBackends(
     };
     body({
       supports,
-      killed: supports.tellsSignals ? { exitCode: null, signal: "SIGKILL" } : { exitCode: 128 + 9, signal: null },
+      killed: supports.reportsSignals ? { exitCode: null, signal: "SIGKILL" } : { exitCode: 128 + 9, signal: null },
       needs: (...abilities) => (abilities.every((ability) => supports[ability]) ? it : it.skip),
       get backend() {
         return current();

@@ -1,4 +1,4 @@
-// Much output: nothing is changed, nothing is lost in silence, and who is slow decides nothing for others.
+// Large output: nothing is changed, nothing is lost without a gap, and a slow reader does not affect the others.
 import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
@@ -21,13 +21,13 @@ const scratch = makeScratch();
 const eightMiB = randomBytes(8 * MIB);
 writeFileSync(scratch("8-mib"), eightMiB);
 /**
- * More than sockets hold (32 MiB of text and more to receive, where the kernel thinks it good), less than the 40 MiB that a
- * server keeps for a client that is cut off: whoever prints this is held back, and nothing of it is lost.
+ * More than sockets buffer (a kernel may grow a receive buffer above 32 MiB of base64), less than the 40 MiB that a server keeps
+ * for a Codex client without a connection: a process that prints this must wait for its reader, and nothing of it is lost.
  */
 const muchData = randomBytes(39 * MIB);
 writeFileSync(scratch("39-mib"), muchData);
 
-/** Chunks, losses and the seqs of a reader, checked to be without hole. */
+/** Reads all chunks and counts lost bytes; checks that the seqs have no holes. */
 async function readAll(deliveries: AsyncIterable<Delivery>, after = 0) {
   const chunks: Uint8Array[] = [];
   let lost = 0;
@@ -41,7 +41,7 @@ async function readAll(deliveries: AsyncIterable<Delivery>, after = 0) {
   return { chunks, lost };
 }
 
-/** Waits until a process prints nothing more; answers whether it lives. */
+/** Waits until a process prints nothing more; returns whether it is still running. */
 async function isHeldBack(process: Process): Promise<boolean> {
   for (let afterSeq = 0; ; ) {
     const { nextSeq, exited } = await process.read({ afterSeq, waitMs: QUIET_MS });
@@ -51,14 +51,14 @@ async function isHeldBack(process: Process): Promise<boolean> {
   }
 }
 
-describeBackends("much output", (subject) => {
+describeBackends("large output", (subject) => {
   const { supports, start } = subject;
   const startCat = () => start({ argv: ["cat", scratch("8-mib")] });
-  // At a pace that passes a moment without a line, in which nobody is held back by some servers, without coming to the end.
+  // Paced, so that the process does not reach its end during a short cut, in which some servers do not make it wait.
   const paced = 'for i in $(seq 39); do dd bs=1048576 count=1 iflag=fullblock status=none; sleep 0.03; done < "$1"';
   const startMuch = (merge = false) => start({ argv: sh(paced, scratch("39-mib")), merge });
 
-  it("arrives unchanged: 10 MB of random bytes", async () => {
+  it("arrives unchanged, with 10 MB of random bytes", async () => {
     const bytes = randomBytes(10_000_000);
     writeFileSync(scratch("10-mb"), bytes);
     const process = await start({ argv: ["cat", scratch("10-mb")] });
@@ -67,7 +67,7 @@ describeBackends("much output", (subject) => {
     expect((await firstValueFrom(process.closed$)).bytes).toEqual({ stdout: 10_000_000, stderr: 0, pty: 0 });
   });
 
-  it("arrives on two streams at once, each in its order", async () => {
+  it("arrives on two streams at once, each in order", async () => {
     const process = await start({ argv: sh('cat "$1" & cat "$1" >&2; wait', scratch("8-mib")) });
     const streams: Record<string, Uint8Array[]> = { stdout: [], stderr: [] };
     for await (const event of process) if (event.type === "output") streams[event.stream]?.push(event.chunk);
@@ -78,7 +78,7 @@ describeBackends("much output", (subject) => {
   const pipes: [string, boolean][] = supports.merge ? [["one pipe", true]] : [];
 
   it.each([["two pipes", false], ...pipes] as const)(
-    "waits for a lossless reader, and nothing is lost, on %s",
+    "waits for a lossless reader and is complete, on %s",
     async (_what, merge) => {
       const process = await startMuch(merge);
       const reader = process.iterate({ delivery: "lossless" });
@@ -92,8 +92,8 @@ describeBackends("much output", (subject) => {
     },
   );
 
-  it("waits without being told to for who started it, and for no one else", async () => {
-    // Also more than a client that is cut off for a moment lets pass.
+  it("waits by default for the caller of start, and not for the caller of attach", async () => {
+    // More than passes during a short cut of the connection.
     const startMore = () => start({ argv: ["head", "-c", `${100 * MIB}`, "/dev/zero"] });
     const process = await startMore();
     const owner = process[Symbol.asyncIterator]();
@@ -107,7 +107,7 @@ describeBackends("much output", (subject) => {
     expect(await isHeldBack(watched)).toBe(false);
   });
 
-  it("does not wait for a viewer, who is told exactly what it missed", async () => {
+  it("does not wait for a viewer, which gets gaps of exactly the missed bytes", async () => {
     const process = await startCat();
     const viewer = (await subject.backend.attach(process.id)).iterate({ delivery: "gap" });
     const first = (await viewer.next()).value as Delivery;
@@ -122,7 +122,7 @@ describeBackends("much output", (subject) => {
 
   it("gives a viewer gaps while a lossless reader of the same process loses nothing", async () => {
     const process = await startCat();
-    // Before anything can have passed by: much may come in the turn in which the viewer has its first event.
+    // Before any output can be evicted: much may arrive in the turn of the first event of the viewer.
     const reader = process.iterate({ delivery: "lossless" });
     const viewer = process.iterate({ delivery: "gap" });
     await viewer.next();
@@ -131,7 +131,7 @@ describeBackends("much output", (subject) => {
     expect((await readAll(viewer, 1)).lost).toBeGreaterThan(0);
   });
 
-  it("can be ended while a lossless reader holds it back", async () => {
+  it("can be cut short by terminate while it waits for a lossless reader", async () => {
     const process = await startMuch();
     const reader = process.iterate({ delivery: "lossless" });
     await reader.next();
@@ -146,7 +146,7 @@ describeBackends("much output", (subject) => {
 describeBackends(
   "a lease of 200 ms",
   ({ start }) => {
-    it("ends the wait for a lossless reader that is gone; it finds a gap when it comes back", async () => {
+    it("ends the wait for a lossless reader that stops, which gets a gap when it reads again", async () => {
       const process = await start({ argv: ["cat", scratch("8-mib")] });
       const reader = process.iterate({ delivery: "lossless" });
       const first = (await reader.next()).value as Delivery;
@@ -167,7 +167,7 @@ describeBackends(
 describeBackends(
   "a log of 4,000 bytes",
   ({ start, supports }) => {
-    /** A process that printed ten times a thousand bytes, and ended; the log keeps the last four. */
+    /** A closed process that printed ten chunks of a thousand bytes; the log keeps the last four. */
     const printTen = async () => {
       const script = 'while read -r n && [ "$n" != . ]; do printf "%01000d" "$n"; done';
       const process = await start({ argv: sh(script), pipeStdin: true });
@@ -182,7 +182,7 @@ describeBackends(
     const piece = (n: number) => `${n}`.padStart(1000, "0");
     const kept = [6, 7, 8, 9].map((n) => output(n + 1, "stdout", piece(n)));
 
-    it("tells a late reader exactly what it lost, in events, in output$ and by iteration", async () => {
+    it("reports the exact gap to a late reader, in events, output$ and iteration", async () => {
       const process = await printTen();
       const all = [gap(1, 6, 6000), ...kept, exited(11), closed(12, { stdout: 10_000 })];
       expect(await transcript(process)).toEqual(all);
@@ -192,13 +192,13 @@ describeBackends(
       expect(iterated).toEqual(all);
     });
 
-    it("tells a reader in the middle of the lost range what it knows, and one behind it nothing", async () => {
+    it("reports only the rest of the gap to a reader that starts inside it, and none to one that starts after it", async () => {
       const process = await printTen();
       expect((await transcript(process, 3))[0]).toMatchObject({ type: "gap", firstSeq: 4, lastSeq: 6 });
       expect(await transcript(process, 6)).toEqual([...kept, exited(11), closed(12, { stdout: 10_000 })]);
     });
 
-    it("makes text and lines fail where output is lost, unless told what to do", async () => {
+    it("makes text and lines fail at lost output, unless onGap replaces it", async () => {
       const process = await printTen();
       const lost = { code: "OUTPUT_LOST", data: { firstSeq: 1, lastSeq: 6 } };
       expect(await refusal(firstValueFrom(text(process).pipe(toArray())))).toEqual(lost);
@@ -212,13 +212,13 @@ describeBackends(
     });
 
     if (supports.retainsExactly) {
-      it("keeps the exit when later output pushes out all that was before it", async () => {
-        // The job reads a fifo, since a shell gives its background jobs no stdin.
+      it("keeps the exit when later output evicts all events before it", async () => {
+        // The job reads a fifo, because a shell gives its background jobs no stdin.
         const script = 'mkfifo "$1"; echo before; { while read -r n; do printf "%01000d" "$n"; done < "$1"; } & exit 3';
         const fifo = scratch(uniqueName("fifo"));
         const process = await start({ argv: sh(script, fifo) });
         const exit = await exitOf(process);
-        // Open for both, which never blocks.
+        // Opening for reading and writing never blocks.
         const writer = await open(fifo, "r+");
         for (let n = 0; n < 6; n += 1) {
           await writer.write(`${n}\n`);

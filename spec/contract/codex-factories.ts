@@ -1,4 +1,4 @@
-// The backends of the Codex dialect under contract: the real exec-server, where its binary is at hand, and our own server.
+// The backends of the Codex dialect: the real exec-server, where its binary is installed, and execwire's own server.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -16,7 +16,7 @@ import type { Abilities, BackendFactory } from "./backends.ts";
 
 const TOKEN = "token-of-the-contract";
 
-/** A running exec-server of the real thing. */
+/** A running Codex exec-server. */
 export class CodexReference {
   readonly url: string;
   readonly #child: ChildProcess;
@@ -34,7 +34,7 @@ export class CodexReference {
       stdio: ["ignore", "pipe", "ignore"],
       env: { ...process.env, HOME: home, CODEX_HOME: home },
     });
-    // A run that is cut short leaves nothing behind.
+    // An aborted run must not leave it behind.
     const kill = () => child.kill();
     process.once("exit", kill);
     child.once("exit", () => process.off("exit", kill));
@@ -55,7 +55,7 @@ async function reference(binary: string, limits: Partial<Limits>): Promise<Backe
   return composed(await connectCodex(server.url, { limits }), () => server.close());
 }
 
-/** Our own server, spoken to in the dialect; with `cutEvery`, over a bad network that cuts after that many chunks. */
+/** Execwire's own server through the dialect; with `cutEvery`, behind a proxy that cuts the connection after that many chunks. */
 async function own(limits: Partial<Limits>, cutEvery?: number): Promise<Backend> {
   const supervisor = createSupervisor({ limits });
   const auth = { kind: "token", token: TOKEN } as const;
@@ -72,7 +72,7 @@ async function own(limits: Partial<Limits>, cutEvery?: number): Promise<Backend>
   });
 }
 
-/** A backend whose closing also ends what it stands on. */
+/** A backend whose `close` also closes its server. */
 function composed(backend: Backend, end: () => Promise<void>): Backend {
   return {
     start: (spec, options) => backend.start(spec, options),
@@ -86,7 +86,7 @@ function composed(backend: Backend, end: () => Promise<void>): Backend {
   };
 }
 
-/** What the dialect has no word for, whoever serves it. */
+/** Abilities that the dialect itself lacks, on every server. */
 const DIALECT = {
   inheritFds: false,
   killAfterExit: false,
@@ -94,32 +94,32 @@ const DIALECT = {
   presetsTerminal: false,
   closesPipes: false,
   signals: false,
-  tellsSignals: false,
-  endsGently: false,
+  reportsSignals: false,
+  terminatesWithGrace: false,
   sparesDetached: false,
   cancelsStarts: false,
   timeouts: false,
   merge: false,
   setsTerminal: false,
   plainTty: false,
-  tellsPid: false,
-  namesWhatFailed: false,
+  reportsPid: false,
+  reportsSpawnFailures: false,
   facts: false,
   ttyFacts: false,
-  guardsLines: false,
+  refusesLongLines: false,
 } as const;
 
-/** What the real exec-server does in its own way. */
+/** Abilities of the real exec-server. */
 const REFERENCE = {
   ...DIALECT,
   sparesDetached: true,
   exitAfterOwnOutput: false,
-  refusesShapeless: false,
-  feelsStdin: false,
+  refusesUnknownFormats: false,
+  stdinBackPressure: false,
   ownHost: false,
 } as const;
 
-/** The factories of the dialect; the real thing is left out where it is not at hand. */
+/** The factories of the dialect, without the real exec-server where it is not installed. */
 export function codexFactories(supports: Abilities): BackendFactory[] {
   const ours: BackendFactory[] = [
     { name: "codex", supports: { ...supports, ...DIALECT }, create: (limits) => own(limits) },

@@ -1,4 +1,4 @@
-// How a process ends and what is said of it: result, reason, timeouts, terminate, and the end of the whole backend.
+// How processes end: result, reason, timeouts, terminate, and closing the whole backend.
 import { expect, it } from "@jest/globals";
 import { firstValueFrom, lastValueFrom, map, toArray } from "rxjs";
 import type { ExitedEvent, ProcessSpec } from "../../protocol/index.ts";
@@ -21,41 +21,38 @@ describeBackends("ending", (subject) => {
   const { supports, needs, start } = subject;
   const endOf = async (spec: ProcessSpec) => exitOf(await start(spec));
 
-  needs("tellsSignals").each<[string, string, Partial<ExitedEvent>]>([
+  needs("reportsSignals").each<[string, string, Partial<ExitedEvent>]>([
     ["code 0", "exit 0", {}],
     ["another code", "exit 255", { exitCode: 255, result: "error" }],
-    ["a signal of its own", "kill -9 $$", { exitCode: null, signal: "SIGKILL", result: "error", reason: "signal" }],
-    ["SIGPIPE", "kill -PIPE $$", { exitCode: null, signal: "SIGPIPE", result: "error", reason: "signal" }],
-  ])("tells %s from other ends, on pipes and on a tty", async (_what, script, facts) => {
+    ["SIGKILL to itself", "kill -9 $$", { exitCode: null, signal: "SIGKILL", result: "error", reason: "signal" }],
+    ["SIGPIPE to itself", "kill -PIPE $$", { exitCode: null, signal: "SIGPIPE", result: "error", reason: "signal" }],
+  ])("reports an exit by %s, on pipes and on a tty", async (_what, script, facts) => {
     expect(await endOf({ argv: sh(script) })).toEqual(exited(1, facts));
     expect(await endOf({ argv: sh(script), tty: true })).toEqual(exited(1, facts));
   });
 
-  needs("signals", "tellsSignals")(
-    "does not take a death by a signal that somebody sent for a termination",
-    async () => {
-      const process = await start({ argv: ["sleep", "1000"] });
-      await process.signal("SIGTERM");
-      const facts = { exitCode: null, signal: "SIGTERM", result: "error", reason: "signal" } as const;
-      expect(await exitOf(process)).toEqual(exited(1, facts));
-    },
-  );
+  needs("signals", "reportsSignals")("does not report an exit by another signal as terminated", async () => {
+    const process = await start({ argv: ["sleep", "1000"] });
+    await process.signal("SIGTERM");
+    const facts = { exitCode: null, signal: "SIGTERM", result: "error", reason: "signal" } as const;
+    expect(await exitOf(process)).toEqual(exited(1, facts));
+  });
 
-  needs("endsGently")("terminates with SIGTERM first", async () => {
+  needs("terminatesWithGrace")("terminates a process with SIGTERM first", async () => {
     const process = await start({ argv: ["sleep", "1000"] });
     expect(await process.terminate()).toEqual({ running: true });
     const facts = { exitCode: null, signal: "SIGTERM", result: "terminated", reason: "terminate" } as const;
     expect(await exitOf(process)).toEqual(exited(1, facts));
   });
 
-  needs("endsGently")("calls an exit after terminate terminated, whatever the code", async () => {
+  needs("terminatesWithGrace")("reports an exit after terminate as terminated, also with code 0", async () => {
     const process = await start({ argv: fixture("on-signal.mjs", "SIGTERM=0") });
     await printed(process, "ready\n");
     await process.terminate();
     expect(await exitOf(process)).toEqual(exited(3, { result: "terminated", reason: "terminate" }));
   });
 
-  needs("endsGently")("kills what ignores SIGTERM when the grace is over", async () => {
+  needs("terminatesWithGrace")("kills a process that ignores SIGTERM after the grace", async () => {
     const process = await start({ argv: fixture("on-signal.mjs", "SIGTERM=ignore") });
     await printed(process, "ready\n");
     expect(await process.terminate({ graceMs: 500 })).toEqual({ running: true });
@@ -64,7 +61,7 @@ describeBackends("ending", (subject) => {
     expect(await printed(process, "SIGTERM\n")).toBe("ready\nSIGTERM\n");
   });
 
-  it("kills at once without a grace", async () => {
+  it("kills a process at once when the grace is 0", async () => {
     const process = await start({ argv: fixture("on-signal.mjs", "SIGTERM=0") });
     await printed(process, "ready\n");
     await process.terminate({ graceMs: 0 });
@@ -72,7 +69,7 @@ describeBackends("ending", (subject) => {
     expect(await exitOf(process)).toEqual(exited(2, facts));
   });
 
-  needs("endsGently")("shortens a grace that runs already", async () => {
+  needs("terminatesWithGrace")("shortens a running grace by a second terminate", async () => {
     const process = await start({ argv: fixture("on-signal.mjs", "SIGTERM=ignore") });
     await printed(process, "ready\n");
     await process.terminate({ graceMs: 1_000_000 });
@@ -81,7 +78,7 @@ describeBackends("ending", (subject) => {
     expect((await exitOf(process)).signal).toBe("SIGKILL");
   });
 
-  needs("endsGently")("ends a stopped process in its grace", async () => {
+  needs("terminatesWithGrace")("ends a stopped process within its grace", async () => {
     const process = await start({ argv: fixture("on-signal.mjs", "SIGTERM=6") });
     await printed(process, "ready\n");
     await process.signal("SIGSTOP");
@@ -97,7 +94,7 @@ describeBackends("ending", (subject) => {
     expect(await exitOf(process)).toEqual(exited(1, { exitCode: 3, result: "error" }));
   });
 
-  it("gives the same answer about the exit on every way and every time", async () => {
+  it("reports the same exit in every way and every time", async () => {
     const process = await start({ argv: sh("exit 9") });
     const expected = exited(1, { exitCode: 9, result: "error" });
     const early = firstValueFrom(process.exit$);
@@ -120,17 +117,17 @@ describeBackends("ending", (subject) => {
     await end(process);
   });
 
-  needs("timeouts")("calls it a timeout also when the program then exits with 0", async () => {
+  needs("timeouts")("reports a timeout also when the program then exits with 0", async () => {
     const process = await start({ argv: fixture("on-signal.mjs", "SIGTERM=0"), timeoutMs: 1500 });
     await printed(process, "ready\n");
     expect(await exitOf(process)).toMatchObject({ exitCode: 0, signal: null, result: "terminated", reason: "timeout" });
   });
 
-  needs("timeouts")("does not end what is faster than its timeout", async () => {
+  needs("timeouts")("does not end a process that exits before its timeout", async () => {
     expect(await endOf({ argv: ["true"], timeoutMs: 2 ** 31 - 1 })).toEqual(exited(1));
   });
 
-  needs("endsGently")("terminates the tree when it is disposed of", async () => {
+  needs("terminatesWithGrace")("terminates the tree when it is disposed of", async () => {
     const process = await start({ argv: family("wait") });
     const pids = numbersIn(await printed(process, TWO_PIDS));
     await process[Symbol.asyncDispose]();
@@ -139,7 +136,7 @@ describeBackends("ending", (subject) => {
   });
 
   if (supports.killAfterExit) {
-    it("kills at its grace who is left of the group after the leader obeyed", async () => {
+    it("kills the rest of the group after the grace when only the leader has obeyed SIGTERM", async () => {
       const [node, stubborn] = fixture("on-signal.mjs");
       const argv = sh('"$1" "$2" SIGTERM=ignore & echo $!; wait', node as string, stubborn as string);
       const process = await start({ argv });
@@ -150,7 +147,7 @@ describeBackends("ending", (subject) => {
       await end(process);
     });
 
-    it("reaches with an explicit scope what an exited process left behind", async () => {
+    it("reaches with an explicit scope the processes that an exited one left behind", async () => {
       const process = await start({ argv: sh("sleep 1000 & echo $!") });
       const pids = numbersIn(await printed(process, "\n"));
       await exitOf(process);
@@ -161,8 +158,8 @@ describeBackends("ending", (subject) => {
     });
   }
 
-  needs("endsGently")(
-    "ends everything with its tree when the backend is closed, and starts nothing any more",
+  needs("terminatesWithGrace")(
+    "ends all processes with their trees when the backend closes, and refuses new starts",
     async () => {
       const backend = await subject.create();
       const states = lastValueFrom(
@@ -191,7 +188,7 @@ describeBackends("ending", (subject) => {
     },
   );
 
-  it("cancels the starts in flight when the backend is closed", async () => {
+  it("cancels pending starts when the backend closes", async () => {
     const backend = await subject.create();
     const starting = refusal(backend.start({ argv: ["true"], env: { PATH: `${"/-:".repeat(5_000)}/bin:/usr/bin` } }));
     await backend.close();

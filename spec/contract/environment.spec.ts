@@ -1,4 +1,4 @@
-// What a child finds around it: variables, name, directory, descriptors, signal dispositions. Nothing that nobody asked for.
+// The surroundings of a child: variables, name, directory, descriptors, signal dispositions. Only what the spec asks for.
 
 import { randomUUID } from "node:crypto";
 import { closeSync, openSync, writeFileSync } from "node:fs";
@@ -30,21 +30,21 @@ afterAll(() => {
 });
 
 describeBackends("environment", ({ supports, needs, start }) => {
-  /** The variables of a child, by what env(1) prints. */
+  /** The variables of a child, as env(1) prints them. */
   const environmentOf = async (spec: Omit<ProcessSpec, "argv">) => {
     const { stdout, pty } = await outcome(await start({ argv: ["env", "-0"], ...spec }));
     const entries = (stdout + pty).replaceAll("\r\n", "\n").split("\0").slice(0, -1);
     return Object.fromEntries(entries.map((entry) => [entry.split("=")[0], entry.slice(entry.indexOf("=") + 1)]));
   };
-  /** Those of them that this spec put on the host. */
+  /** The names of its variables that come from this spec file. */
   const inheritedBy = async (spec: Omit<ProcessSpec, "argv">) =>
     Object.keys(await environmentOf(spec)).filter((name) => /^execwire/i.test(name));
 
-  // What JSON.parse gives, and an object literal would not.
+  // JSON.parse creates these properties; an object literal would not.
   const odd =
     '{"__proto__":"one","constructor":"two","toJSON":"three","hasOwnProperty":"four","then":"five","valueOf":""}';
 
-  it("has variables of any name, those of objects too, and nothing else is changed by them", async () => {
+  it("can have variables named like properties of Object.prototype, which stays unchanged", async () => {
     const names = Object.keys(Object.prototype);
     expect(await environmentOf({ env: JSON.parse(odd) })).toEqual(JSON.parse(odd));
     const envPolicy = { inherit: "none", set: JSON.parse(odd) } as const;
@@ -56,11 +56,11 @@ describeBackends("environment", ({ supports, needs, start }) => {
     ]);
   });
 
-  needs("plainTty").each([true])("has the same on a terminal: %s", async (tty) => {
+  needs("plainTty").each([true])("can have such variables on a terminal too (tty %s)", async (tty) => {
     expect(await environmentOf({ tty, env: JSON.parse(odd) })).toEqual(JSON.parse(odd));
   });
 
-  it("has nothing to do with labels, which may have the same names", async () => {
+  it("is independent of labels, which can have such names too", async () => {
     const process = await start({ argv: ["true"], labels: JSON.parse(odd) });
     expect(Object.entries(process.info.labels).sort()).toEqual(Object.entries(JSON.parse(odd)).sort());
     await outcome(process);
@@ -72,18 +72,18 @@ describeBackends("environment", ({ supports, needs, start }) => {
     ["a tty", { tty: true }, ["plainTty"]],
     ["a tty without echo", { tty: { echo: false } }, ["plainTty", "setsTerminal"]],
   ] as const)("on %s", (_what, spec, abilities) => {
-    needs(...abilities)("is empty unless something is given", async () => {
+    needs(...abilities)("has no variables unless the spec gives some", async () => {
       expect(await environmentOf(spec)).toEqual({});
     });
 
-    needs(...abilities)("is exactly what is given", async () => {
+    needs(...abilities)("has exactly the variables that the spec gives", async () => {
       const values = { EMPTY: "", SPACES: " a  b ", LINES_: "a\nb", EQUALS: "a=b=", UNICODE: "é€😀", lower: "x" };
       const env = { ...PATH, ...values };
       expect(await environmentOf({ ...spec, env })).toEqual(env);
     });
   });
 
-  needs("ownHost")("inherits all but what looks secret", async () => {
+  needs("ownHost")("inherits all variables except those with secret-looking names", async () => {
     expect(await inheritedBy({ envPolicy: { inherit: "all" } })).toEqual(["EXECWIRE_SPEC_PLAIN"]);
     expect((await inheritedBy({ envPolicy: { inherit: "all", ignoreDefaultExcludes: true } })).sort()).toEqual([
       "EXECWIRE_SPEC_API_KEY",
@@ -93,7 +93,7 @@ describeBackends("environment", ({ supports, needs, start }) => {
     ]);
   });
 
-  it("inherits the core only, with the values of the host", async () => {
+  it("inherits only the core variables, with the values of the host", async () => {
     const all = await environmentOf({ envPolicy: { inherit: "all", ignoreDefaultExcludes: true } });
     const names = ["PATH", "SHELL", "TMPDIR", "TEMP", "TMP", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "USER"];
     const core = Object.fromEntries(Object.entries(all).filter(([name]) => names.includes(name)));
@@ -101,7 +101,7 @@ describeBackends("environment", ({ supports, needs, start }) => {
     expect(await environmentOf({ envPolicy: { inherit: "core" } })).toEqual(core);
   });
 
-  it("applies the policy in its order, and the spec's own variables last", async () => {
+  it("applies the steps of the policy in order, and the variables of the spec last", async () => {
     const envPolicy = {
       inherit: "all",
       exclude: ["execwire_spec_pl*"],
@@ -112,30 +112,33 @@ describeBackends("environment", ({ supports, needs, start }) => {
     expect(await environmentOf({ envPolicy, env })).toEqual({ MY_TOKEN: "set", OVERLAY: "env", BOTH: "env" });
   });
 
-  it("adds to nothing where nothing is inherited", async () => {
+  it("adds the variables of policy and spec to an empty environment", async () => {
     expect(await environmentOf({ envPolicy: { inherit: "none", set: { A: "1" } }, env: { B: "2" } })).toEqual({
       A: "1",
       B: "2",
     });
   });
 
-  needs("ownHost")("never passes the credentials of a supervisor on, not even when told to", async () => {
-    const env = { EXECWIRE_TOKEN: "x", execwire_token: "x", A: "1" };
-    expect(await environmentOf({ env })).toEqual({ A: "1" });
-  });
+  needs("ownHost")(
+    "never passes the credentials of a supervisor to a child, not even when the spec sets them",
+    async () => {
+      const env = { EXECWIRE_TOKEN: "x", execwire_token: "x", A: "1" };
+      expect(await environmentOf({ env })).toEqual({ A: "1" });
+    },
+  );
 
   it("is exact also in variables that some servers have their own use for", async () => {
     const env = { CODEX_THREAD_ID: randomUUID(), CODEX_TOOL_CALL_ID: "call" };
     expect(await environmentOf({ env })).toEqual(env);
   });
 
-  it("is used to find the program", async () => {
+  it("finds the program in the PATH of the child", async () => {
     writeFileSync(scratch("hello"), "#!/bin/sh\necho found\n", { mode: 0o755 });
     const env = { PATH: `/nowhere:${scratch(".")}` };
     expect((await outcome(await start({ argv: ["hello"], env }))).stdout).toBe("found\n");
   });
 
-  it("names the program as it was called, or as arg0 says", async () => {
+  it("names the program by argv[0], or by arg0", async () => {
     const argv = ["sh", "-c", "tr '\\0' '\\n' < /proc/$$/cmdline | head -n 1"];
     expect((await outcome(await start({ argv, env: PATH }))).stdout).toBe("sh\n");
     expect((await outcome(await start({ argv, env: PATH, arg0: "custom" }))).stdout).toBe("custom\n");
@@ -143,7 +146,7 @@ describeBackends("environment", ({ supports, needs, start }) => {
     expect((await outcome(await start({ argv, env: PATH, arg0: "custom", tty: true }))).pty).toBe("custom\r\n");
   });
 
-  it("begins in the given directory, by default the host's", async () => {
+  it("starts in the given directory, by default in that of the host", async () => {
     expect((await outcome(await start({ argv: ["pwd"], cwd: "/usr" }))).stdout).toBe("/usr\n");
     const process = await start({ argv: ["pwd"] });
     expect((await outcome(process)).stdout).toBe(`${process.info.cwd}\n`);
@@ -156,7 +159,7 @@ describeBackends("environment", ({ supports, needs, start }) => {
       ...(supports.merge ? [["one pipe", { merge: true }]] : []),
       ["a tty", { tty: true, env: PATH }],
     ] as [string, Omit<ProcessSpec, "argv">][])(
-      "holds no descriptor but the three of stdio, on %s",
+      "has no descriptors except the three of stdio, on %s",
       async (_what, spec) => {
         const { stdout, pty } = await outcome(await start({ argv: ["ls", "/proc/self/fd"], ...spec }));
         // The fourth is the directory that ls reads.
@@ -165,14 +168,14 @@ describeBackends("environment", ({ supports, needs, start }) => {
     );
   }
 
-  it.each([false, true])("ignores and blocks no signal (tty %s)", async (tty) => {
+  it.each([false, true])("starts with no signal ignored or blocked (tty %s)", async (tty) => {
     const argv = ["grep", "-E", "^Sig(Blk|Ign)", "/proc/self/status"];
     const { stdout, pty } = await outcome(await start({ argv, tty, env: PATH }));
     const zeros = "0000000000000000";
     expect((stdout + pty).trim().split(/\s+/)).toEqual(["SigBlk:", zeros, "SigIgn:", zeros]);
   });
 
-  it("lets a program die of a broken pipe", async () => {
+  it("lets a program end by a broken pipe", async () => {
     expect(await outcome(await start({ argv: sh("yes | head -n 1") }))).toMatchObject({ stdout: "y\n", exitCode: 0 });
   });
 
@@ -184,7 +187,7 @@ describeBackends("environment", ({ supports, needs, start }) => {
   }
 
   if (supports.inheritFds) {
-    it("passes on the descriptors that were named, under their numbers, and no others", async () => {
+    it("passes the descriptors of inheritFds with their numbers, and no others", async () => {
       writeFileSync(scratch("inherited"), "through a descriptor\n");
       const [passed, kept] = [openSync(scratch("inherited"), "r"), openSync(scratch("inherited"), "r")];
       const process = await start({

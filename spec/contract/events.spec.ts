@@ -1,4 +1,4 @@
-// The event stream of a process, seq by seq: what a subscriber sees is the same whether it came early, late or again.
+// The event stream of a process, seq by seq: early, late and repeated subscribers see the same events.
 import { writeFileSync } from "node:fs";
 import { expect, it } from "@jest/globals";
 import { outcome, printed } from "../support/outcome.ts";
@@ -29,30 +29,30 @@ describeBackends("events", (subject) => {
     closed(4, { stdout: 13, stderr: 10 }),
   ];
 
-  it("tells nothing but the exit and the end of a program that prints nothing", async () => {
+  it("delivers only exited and closed for a program that prints nothing", async () => {
     const process = await start({ argv: ["true"], processId: "silent" });
     expect(process.id).toBe("silent");
     expect(await transcript(process)).toEqual([exited(1), closed(2)]);
   });
 
-  it("numbers output, exit and end in one sequence", async () => {
+  it("numbers output, exited and closed in one sequence", async () => {
     expect(await transcript(await stepThrough())).toEqual(expected);
   });
 
-  it("replays everything to whoever subscribes after the end, as often as asked", async () => {
+  it("replays all events to every subscriber after the end", async () => {
     const process = await stepThrough();
     await outcome(process);
     expect(await transcript(process)).toEqual(expected);
     expect(await transcript(await subject.backend.attach(process.id))).toEqual(expected);
   });
 
-  it("delivers only what follows afterSeq", async () => {
+  it("delivers only the events after afterSeq", async () => {
     const process = await stepThrough();
     expect(await transcript(process, 2)).toEqual(expected.slice(2));
     expect(await transcript(process, 3)).toEqual(expected.slice(3));
   });
 
-  it("follows live and replays to several subscribers alike", async () => {
+  it("delivers the same events to subscribers that follow live and that come later", async () => {
     const process = await start({ argv: threeSteps, pipeStdin: true });
     const early = transcript(process);
     await printed(process, "event output\n");
@@ -66,13 +66,13 @@ describeBackends("events", (subject) => {
     expect(await later).toEqual(expected.slice(1));
   });
 
-  it("is iterated with the same events, and ends after closed", async () => {
+  it("delivers the same events to an iterator, which ends after closed", async () => {
     const deliveries = [];
     for await (const delivery of await stepThrough()) deliveries.push(seen(delivery));
     expect(deliveries).toEqual(expected);
   });
 
-  it("keeps what happened before anybody subscribed", async () => {
+  it("keeps the events from before the first subscriber", async () => {
     const process = await start({ argv: sh("printf 'queued output\\n'"), processId: "queued" });
     await process.read({ afterSeq: 1, waitMs: 10_000 });
     expect(await outcome(process)).toEqual({
@@ -84,7 +84,7 @@ describeBackends("events", (subject) => {
     });
   });
 
-  it("takes output of a grandchild after the exit, and closes only when that ended too", async () => {
+  it("delivers output of a grandchild after the exit, and closes only when the grandchild has ended", async () => {
     const release = scratch(uniqueName("release"));
     const argv = fixture("late-output.mjs", release);
     const process = await start({ argv });
@@ -108,7 +108,7 @@ describeBackends("events", (subject) => {
     expect(await transcript(process)).toEqual(all);
   });
 
-  needs("merge")("keeps the order of stdout and stderr with merge", async () => {
+  needs("merge")("keeps the order between stdout and stderr with merge", async () => {
     const script = "i=0; while [ $i -lt 200 ]; do echo out $i; echo err $i >&2; i=$((i + 1)); done";
     const lines = Array.from({ length: 200 }, (_, i) => `out ${i}\nerr ${i}\n`).join("");
     expect(await outcome(await start({ argv: sh(script), merge: true }))).toEqual({
@@ -120,7 +120,7 @@ describeBackends("events", (subject) => {
     });
   });
 
-  needs("merge")("has only the stream stdout with merge", async () => {
+  needs("merge")("delivers both streams as stdout with merge", async () => {
     const process = await start({ argv: sh("echo one >&2; read _; echo two"), merge: true, pipeStdin: true });
     await printed(process, "one\n");
     await process.write("\n");
@@ -131,7 +131,7 @@ describeBackends("events", (subject) => {
     ]);
   });
 
-  it("keeps the bytes of a character together that a program prints in two halves", async () => {
+  it("delivers all bytes of a character that a program prints in two halves", async () => {
     const process = await start({ argv: sh("printf '\\303'; read _; printf '\\251'"), pipeStdin: true });
     await printed(process, "\u00c3");
     await process.write("\n");
@@ -142,13 +142,16 @@ describeBackends("events", (subject) => {
     it.each([
       ["pipes", false, "stdout", "a\nb\n"],
       ["a tty", true, "pty", "a\r\nb\r\n"],
-    ] as const)("puts all that a program printed itself before its exit, on %s", async (_name, tty, stream, text) => {
-      for (let run = 0; run < 20; run += 1) {
-        const events = await transcript(await start({ argv: sh("echo a; echo b"), tty }));
-        expect(events.map(({ type }) => type).filter((type) => type !== "output")).toEqual(["exited", "closed"]);
-        expect(events.at(-2)).toEqual(exited(events.length - 1));
-        expect(events.at(-1)).toEqual(closed(events.length, { [stream]: text.length }));
-      }
-    });
+    ] as const)(
+      "delivers all output of the program itself before its exit, on %s",
+      async (_name, tty, stream, text) => {
+        for (let run = 0; run < 20; run += 1) {
+          const events = await transcript(await start({ argv: sh("echo a; echo b"), tty }));
+          expect(events.map(({ type }) => type).filter((type) => type !== "output")).toEqual(["exited", "closed"]);
+          expect(events.at(-2)).toEqual(exited(events.length - 1));
+          expect(events.at(-1)).toEqual(closed(events.length, { [stream]: text.length }));
+        }
+      },
+    );
   }
 });

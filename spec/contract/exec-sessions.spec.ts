@@ -1,4 +1,4 @@
-// What an agent does with processes, on every backend: look at a server that stays, type a password, survive a flood, stop things.
+// What an agent does with processes, on every backend: poll a running server, type a password, survive a flood, stop programs.
 import { writeFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import type { ExecResult } from "../../lib/exec/session-types.ts";
@@ -11,7 +11,7 @@ import { settled } from "../support/system-wait.ts";
 import { allGone, numbersIn } from "../support/trees.ts";
 import { describeBackends, KINDS } from "./backends.ts";
 
-/** A poll need not take five seconds here. */
+/** Shorter than by default, so that a poll without output does not take five seconds. */
 const limits = { minPollMs: 250, pollYieldMs: 250 };
 const FLOOD = 100_000_000;
 
@@ -27,7 +27,7 @@ describeBackends(
     });
     afterAll(() => sessions.close({ graceMs: 0 }));
 
-    /** Polls until the output has what is expected, or nothing more can come; all output since. */
+    /** Polls until the output contains the marker, or no more output can come; returns all output of these polls. */
     async function pollUntil(id: number, marker: string): Promise<{ text: string; last: ExecResult }> {
       let text = "";
       for (;;) {
@@ -37,7 +37,7 @@ describeBackends(
       }
     }
 
-    it("answers for a short command with its output and its exit, and keeps no session", async () => {
+    it("returns output and exit of a short command, and keeps no session", async () => {
       const answer = await sessions.start({ argv: sh("echo out; echo err >&2; exit 3"), yieldMs: 20_000 });
       expect(answer).toMatchObject({
         exited: true,
@@ -51,12 +51,12 @@ describeBackends(
       expect(JSON.parse(JSON.stringify(answer))).toEqual(answer);
     });
 
-    it("refuses what cannot be started as the backend does", async () => {
+    it("refuses a failed start with the error of the backend", async () => {
       expect(await refusal(sessions.start({ argv: ["/nowhere/program"] }))).toMatchObject({ code: "SPAWN_FAILED" });
       expect(sessions.list().filter(({ state }) => state === "running")).toEqual([]);
     });
 
-    it("polls a server that stays, and stops it", async () => {
+    it("polls a server that keeps running, and stops it", async () => {
       const script = "echo listening; while read line; do echo request $line; done";
       const started = await sessions.start({ argv: sh(script), pipeStdin: true, quietMs: 0 });
       const id = started.sessionId as number;
@@ -72,7 +72,7 @@ describeBackends(
       expect(await refusal(sessions.poll(id))).toMatchObject({ code: "PROCESS_UNKNOWN" });
     });
 
-    it("types a password that the terminal does not show", async () => {
+    it("types a password that the terminal does not echo", async () => {
       const script =
         'stty -echo; printf "password: "; read secret; stty echo; echo; test "$secret" = hunter2 && echo welcome';
       const started = await sessions.start({ argv: sh(script), tty: true, quietMs: 50, yieldMs: 20_000 });
@@ -107,13 +107,13 @@ describeBackends(
       await sessions.stop(id, { graceMs: 0 });
     });
 
-    it("returns both ends of a flood within a small budget, and counts the rest", async () => {
+    it("returns both ends of a flood within a small budget, and counts the omitted bytes", async () => {
       const script = `echo begin; head -c ${FLOOD} /dev/zero | tr '\\0' x; echo; echo end`;
       const budget = { bytes: 2_000 };
       let answer = await sessions.start({ argv: sh(script), yieldMs: 30_000, budget });
       const head = answer.head;
       let omitted = answer.omittedBytes;
-      // A slow machine or line may need more than the longest call.
+      // A slow machine or connection may need longer than the longest call.
       while (answer.sessionId !== undefined) {
         omitted += Buffer.byteLength(answer.tail);
         answer = await sessions.poll(answer.sessionId, { yieldMs: 30_000, budget });
@@ -126,7 +126,7 @@ describeBackends(
       expect(Buffer.byteLength(head) + omitted + Buffer.byteLength(answer.tail)).toBe(FLOOD + "begin\n\nend\n".length);
     }, 120_000);
 
-    it("keeps ten sessions apart", async () => {
+    it("keeps input and output of ten sessions apart", async () => {
       const numbers = [...Array(10).keys()];
       const starts = numbers.map((number) =>
         sessions.start({
@@ -145,7 +145,7 @@ describeBackends(
       );
     });
 
-    it("tells of an exit though a background job holds the output, and later of what that printed", async () => {
+    it("reports an exit while a background job keeps the output open, and later the output of that job", async () => {
       const script = '(until test -e "$1"; do sleep 0.02; done; echo late) & echo now; exit 5';
       const go = scratch(`go-${++count}`);
       const started = await sessions.start({ argv: sh(script, go), yieldMs: 20_000 });
@@ -163,7 +163,7 @@ describeBackends(
       expect(end).toMatchObject({ exitCode: 5, outputClosed: true, outputDrained: true });
     });
 
-    it("reports an exit that comes just after its time as if it had been in time", async () => {
+    it("reports an exit that comes shortly after yieldMs in the same call", async () => {
       const patient = openExecSessions(subject.backend, { limits: { ...limits, earlyExitMs: 15_000 } });
       const answer = await patient.start({ argv: sh("sleep 0.5; echo done; exit 6"), yieldMs: 250 });
       expect(answer).toMatchObject({ exited: true, exitCode: 6, head: "done\n" });
@@ -171,7 +171,7 @@ describeBackends(
       await patient.close();
     });
 
-    it("gives two polls at once each byte once", async () => {
+    it("delivers each byte once to concurrent polls", async () => {
       const script = "read x; i=0; while test $i -lt 200; do echo $i; i=$((i+1)); done";
       const started = await sessions.start({ argv: sh(script), pipeStdin: true, yieldMs: 250 });
       const id = started.sessionId as number;
@@ -182,7 +182,7 @@ describeBackends(
       expect(all.sort((one, other) => one - other)).toEqual([...Array(200).keys()]);
     });
 
-    it("stops a program with all that it started", async () => {
+    it("stops a program with all its children", async () => {
       const argv = sh('sleep 60 & echo $!; sh -c "sleep 60 & echo \\$!; wait" & wait');
       const started = await sessions.start({ argv, quietMs: 200, yieldMs: 20_000 });
       const pids = numbersIn(started.head);
@@ -192,7 +192,7 @@ describeBackends(
       await allGone(...pids);
     });
 
-    subject.needs("endsGently")("stops what left the group as well", async () => {
+    subject.needs("terminatesWithGrace")("stops a child that has left the process group", async () => {
       const script = "setsid sh -c 'echo $$; exec sleep 60' & wait";
       const started = await sessions.start({ argv: sh(script), quietMs: 0, yieldMs: 20_000 });
       const pids = numbersIn(started.head);
@@ -201,7 +201,7 @@ describeBackends(
       await allGone(...pids);
     });
 
-    subject.needs("killAfterExit")("stops what a program has left behind that has exited", async () => {
+    subject.needs("killAfterExit")("stops the processes that an exited program has left behind", async () => {
       const started = await sessions.start({ argv: sh("sleep 60 & echo $!; exit 2"), yieldMs: 20_000 });
       expect(started).toMatchObject({ exitCode: 2, outputClosed: false });
       const stopped = await sessions.stop(started.sessionId as number, { graceMs: 0 });
@@ -221,7 +221,7 @@ describeBackends(
       expect(answer).toMatchObject({ exitCode: 0, input: "accepted", head: "x\ndone\n" });
     });
 
-    it("ends everything when it is closed, and nothing of others", async () => {
+    it("ends its own processes when it closes, and no others", async () => {
       const other = await subject.start({ argv: sh("echo $$; exec sleep 60") });
       const own = openExecSessions(subject.backend, { limits });
       const starts = [1, 2].map(() => own.start({ argv: sh("echo $$; exec sleep 60"), quietMs: 0, yieldMs: 20_000 }));
@@ -241,7 +241,7 @@ describeBackends(
 describeBackends(
   "exec sessions after the retention",
   (subject) => {
-    it("still answer for a process that the backend has forgotten", async () => {
+    it("still return the output and exit of a process that the backend has removed", async () => {
       await using sessions = openExecSessions(subject.backend, { limits });
       const started = await sessions.start({ argv: sh("read x; echo the end; exit 9"), tty: true, yieldMs: 250 });
       const follower = await subject.backend.attach(started.processId);

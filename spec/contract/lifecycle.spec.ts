@@ -1,4 +1,4 @@
-// The life of a process among others: start, attach, list, changes, and when its id is free again.
+// Processes of a backend: start, attach, list, changes, and when an id is free again.
 import { randomUUID } from "node:crypto";
 import { expect, it } from "@jest/globals";
 import { filter, firstValueFrom, map, takeWhile, toArray } from "rxjs";
@@ -15,18 +15,18 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 describeBackends("lifecycle", (subject) => {
   const { supports, needs, start } = subject;
 
-  it("describes a process as long as it lives and after", async () => {
+  it("describes a process in its info while it runs and after it has closed", async () => {
     const before = Date.now();
     const argv = sh("read _");
-    const process = await start({ argv, processId: "told", cwd: "/", pipeStdin: true, labels: { job: "x" } });
+    const process = await start({ argv, processId: "described", cwd: "/", pipeStdin: true, labels: { job: "x" } });
     const facts = {
-      processId: "told",
+      processId: "described",
       incarnation: process.incarnation,
       argv,
       cwd: "/",
       tty: false,
       stdin: true,
-      ...(supports.tellsPid && { pid: expect.any(Number) }),
+      ...(supports.reportsPid && { pid: expect.any(Number) }),
       startedAt: expect.any(Number),
       sandbox: "none",
       labels: { job: "x" },
@@ -40,14 +40,14 @@ describeBackends("lifecycle", (subject) => {
     expect(await subject.backend.list()).toContainEqual(process.info);
   });
 
-  it("gives a process without an id a uuid, and each life an incarnation of its own", async () => {
+  it("gives a process without an id a uuid, and every process an incarnation of its own", async () => {
     const [one, two] = await Promise.all([start({ argv: ["true"] }), start({ argv: ["true"] })]);
     expect([one.id, two.id, one.incarnation, two.incarnation]).toEqual(Array(4).fill(expect.stringMatching(UUID)));
     expect(one.id).not.toBe(two.id);
     expect(one.incarnation).not.toBe(two.incarnation);
   });
 
-  it("starts once, however often a start with the same incarnation is repeated", async () => {
+  it("starts one process for repeated starts with the same incarnation", async () => {
     const incarnation = randomUUID();
     const spec = { argv: sh("echo once; read _"), pipeStdin: true, processId: "idempotent" };
     const [one, two] = await Promise.all([start(spec, { incarnation }), start(spec, { incarnation })]);
@@ -65,7 +65,7 @@ describeBackends("lifecycle", (subject) => {
     expect(await transcript(again)).toEqual([output(1, "stdout", "once\n"), exited(2), closed(3, { stdout: 5 })]);
   });
 
-  it("finds the same process by its id, with the same log", async () => {
+  it("attaches to the same process by its id, with the same log", async () => {
     const process = await start({ argv: sh("echo hello; read _"), pipeStdin: true });
     const found = await subject.backend.attach(process.id);
     expect([found.id, found.incarnation]).toEqual([process.id, process.incarnation]);
@@ -74,11 +74,11 @@ describeBackends("lifecycle", (subject) => {
     expect(await transcript(found)).toEqual(await transcript(process));
   });
 
-  it("refuses to attach to an id that nobody has", async () => {
-    expect(await refusal(subject.backend.attach("nobody"))).toEqual({ code: "PROCESS_UNKNOWN", data: {} });
+  it("refuses to attach to an unknown id", async () => {
+    expect(await refusal(subject.backend.attach("unknown"))).toEqual({ code: "PROCESS_UNKNOWN", data: {} });
   });
 
-  it("tells every change of state", async () => {
+  it("emits every change of state in changes$", async () => {
     const id = uniqueName("changing");
     const states = firstValueFrom(
       subject.backend.changes$.pipe(
@@ -97,7 +97,7 @@ describeBackends("lifecycle", (subject) => {
     ]);
   });
 
-  it("refuses an id in use, also when its process is closed, and leaves that process alone", async () => {
+  it("refuses an id in use, also of a closed process, and does not touch that process", async () => {
     const process = await start({ argv: sh("read _; exit 5"), processId: "taken", pipeStdin: true });
     expect(await refusal(start({ argv: ["true"], processId: "taken" }))).toEqual({ code: "PROCESS_EXISTS", data: {} });
     await process.write("\n");
@@ -105,7 +105,7 @@ describeBackends("lifecycle", (subject) => {
     expect(await refusal(start({ argv: ["true"], processId: "taken" }))).toEqual({ code: "PROCESS_EXISTS", data: {} });
   });
 
-  it("gives an id to one of two that ask at the same time", async () => {
+  it("gives an id to one of two concurrent starts", async () => {
     const results = await Promise.allSettled([1, 2].map(() => start({ argv: ["true"], processId: "contended" })));
     expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
   });
@@ -113,9 +113,9 @@ describeBackends("lifecycle", (subject) => {
   it.each([
     ["pipes", false],
     ["a tty", true],
-  ])("cancels a start in flight and leaves nothing of it, on %s", async (_what, tty) => {
+  ])("cancels a pending start and leaves nothing of it, on %s", async (_what, tty) => {
     const processId = uniqueName("cancelled");
-    // The program is looked up in five thousand folders, which takes long enough on any backend.
+    // The search for the program through five thousand folders takes long enough on any backend.
     const slow = { processId, env: { PATH: `${"/-:".repeat(5_000)}/bin:/usr/bin` } };
     const argv = ["sh", "-c", "while :; do sleep 1; done", processId];
     const starting = refusal(start({ ...slow, argv, tty }));
@@ -127,14 +127,14 @@ describeBackends("lifecycle", (subject) => {
     expect(await process.terminate()).toEqual({ running: true });
     expect(await starting).toEqual({ code: "START_CANCELLED", data: {} });
     expect(await refusal(transcript(process))).toEqual({ code: "START_CANCELLED", data: {} });
-    // The id is free at once; this start ends its search after the cancelled one did.
+    // The id is free at once. This start takes as long, so that it ends after the cancelled one.
     const free = supports.cancelsStarts ? processId : uniqueName("next");
     const next = await start({ ...slow, processId: free, argv: ["echo", "fresh"] });
     expect((await outcome(next)).stdout).toBe("fresh\n");
     await allGone(...findProcesses(processId));
   });
 
-  it("lists what was started, in the order of the starts, without what was never there", async () => {
+  it("lists processes in the order of their starts, without failed starts", async () => {
     const backend = await subject.create();
     await backend.start({ argv: ["true"], processId: "b" });
     await backend.start({ argv: ["true"], processId: "a" });
@@ -143,7 +143,7 @@ describeBackends("lifecycle", (subject) => {
     await backend.close({ graceMs: 0 });
   });
 
-  needs("ownHost")("refuses one process more than it may have alive; closed ones do not count", async () => {
+  needs("ownHost")("refuses a start beyond liveProcesses, which does not count closed processes", async () => {
     const backend = await subject.create({ liveProcesses: 1 });
     const process = await backend.start({ argv: sh("read _"), pipeStdin: true });
     const refused = { code: "LIMIT_EXCEEDED", data: { limit: "liveProcesses" } };
@@ -154,7 +154,7 @@ describeBackends("lifecycle", (subject) => {
     await backend.close({ graceMs: 0 });
   });
 
-  it("forgets the oldest closed process beyond the number it keeps", async () => {
+  it("removes the oldest closed process beyond closedProcesses", async () => {
     const backend = await subject.create({ closedProcesses: 2 });
     for (const processId of ["1", "2", "3"]) await end(await backend.start({ argv: ["true"], processId }));
     expect((await backend.list()).map(({ processId }) => processId)).toEqual(["2", "3"]);
@@ -176,7 +176,7 @@ describeBackends("a removed process", (subject) => {
     "is unknown to every call, and its id is free again (pipeStdin %s)",
     async (pipeStdin) => {
       const { backend, process } = await removed(pipeStdin);
-      if (subject.supports.hearsOfRemoval) expect(process.info.state).toBe("removed");
+      if (subject.supports.reportsRemoval) expect(process.info.state).toBe("removed");
       expect(await refusal(backend.attach("mortal"))).toEqual({ code: "PROCESS_UNKNOWN", data: {} });
       expect(await refusal(process.read())).toEqual({ code: "PROCESS_UNKNOWN", data: {} });
       expect(await process.write("x")).toBe("unknownProcess");
@@ -190,14 +190,14 @@ describeBackends("a removed process", (subject) => {
     },
   );
 
-  it("answers an empty write id before it looks for the process", async () => {
+  it("is not looked up for a write with an empty write id, which is refused first", async () => {
     const { backend, process } = await removed(true);
     const refused = { code: "INVALID_PARAMS", data: { field: "writeId" } };
     expect(await refusal(process.write("x", { writeId: "" }))).toEqual(refused);
     await backend.close({ graceMs: 0 });
   });
 
-  it("still tells those who hold it how it ended", async () => {
+  it("still reports its exit to existing handles", async () => {
     const { backend, process } = await removed(false);
     expect(await firstValueFrom(process.exit$)).toEqual(exited(2));
     await backend.close({ graceMs: 0 });

@@ -1,5 +1,5 @@
-// What lists say of a process is bounded: long command lines are shortened and say so, and what would be too large to be listed
-// is refused before anything is started.
+// The info of a process is bounded: long command lines are shortened with a count of the omitted part, and a spec whose info
+// would be too large is refused before anything is started.
 import { expect, it } from "@jest/globals";
 import { limits } from "../../protocol/index.ts";
 import { end, outcome } from "../support/outcome.ts";
@@ -13,7 +13,7 @@ const scratch = makeScratch();
 describeBackends("process infos", (subject) => {
   const { start } = subject;
 
-  it("show the beginning of a long script, say what is left out, and the script runs whole", async () => {
+  it("show the beginning of a long script and count the omitted part, while the whole script runs", async () => {
     const argv = [...sh(`: ${"é".repeat(5_000)}; printf %s "$#"`), "one", "two"];
     const process = await start({ argv });
     const bytes = (texts: readonly string[]) => texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
@@ -28,7 +28,7 @@ describeBackends("process infos", (subject) => {
     expect(await outcome(process)).toMatchObject({ stdout: "2" });
   });
 
-  it("show all of a usual command line, and then say nothing of it", async () => {
+  it("show a command line of usual length as a whole, without argvOmitted", async () => {
     const argv = sh("exit 0", "x".repeat(1_900));
     const process = await start({ argv });
     expect(process.info.argv).toEqual(argv);
@@ -38,24 +38,21 @@ describeBackends("process infos", (subject) => {
 
   const many = Object.fromEntries(Array.from({ length: limits.labels + 1 }, (_, index) => [`label${index}`, ""]));
   it.each([
-    ["more labels", "labels", { labels: many }],
-    ["a larger label", "labelBytes", { labels: { a: "€".repeat(Math.ceil(limits.labelBytes / 3)) } }],
-    ["a larger name of a label", "labelBytes", { labels: { ["n".repeat(limits.labelBytes + 1)]: "" } }],
-    ["a longer directory", "pathBytes", { cwd: `/${"d/".repeat(2_048)}` }],
-  ])(
-    "have bounds: %s than that is refused by the name of the limit, and nothing is started",
-    async (_what, limit, more) => {
-      const trace = scratch(uniqueName("started"));
-      const processId = uniqueName("refused");
-      const refused = await refusal(start({ argv: sh('echo x > "$1"', trace), processId, ...more }));
-      expect(refused).toEqual({ code: "LIMIT_EXCEEDED", data: { limit } });
-      // The id is free: nothing with it was begun.
-      const next = await start({ argv: sh('[ ! -e "$1" ]', trace), processId });
-      expect(await outcome(next)).toMatchObject({ exitCode: 0 });
-    },
-  );
+    ["too many labels", "labels", { labels: many }],
+    ["a label that is too large", "labelBytes", { labels: { a: "€".repeat(Math.ceil(limits.labelBytes / 3)) } }],
+    ["a label name that is too large", "labelBytes", { labels: { ["n".repeat(limits.labelBytes + 1)]: "" } }],
+    ["a directory that is too long", "pathBytes", { cwd: `/${"d/".repeat(2_048)}` }],
+  ])("refuse %s with the name of the limit, and nothing is started", async (_what, limit, more) => {
+    const trace = scratch(uniqueName("started"));
+    const processId = uniqueName("refused");
+    const refused = await refusal(start({ argv: sh('echo x > "$1"', trace), processId, ...more }));
+    expect(refused).toEqual({ code: "LIMIT_EXCEEDED", data: { limit } });
+    // The id is free, because no process was started with it.
+    const next = await start({ argv: sh('[ ! -e "$1" ]', trace), processId });
+    expect(await outcome(next)).toMatchObject({ exitCode: 0 });
+  });
 
-  it("hold as many labels as are allowed, byte by byte", async () => {
+  it("accept exactly as many labels and bytes as the limits allow", async () => {
     const names = Object.keys(many).slice(1);
     const size = names.join("").length;
     const labels = Object.fromEntries(

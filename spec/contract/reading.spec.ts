@@ -1,4 +1,4 @@
-// Long-poll read: it answers at once when there is something to say, else waits for output, exit or end, whichever is first.
+// Long-poll read: returns at once when there is news, otherwise waits for output, exit or end.
 import { expect, it } from "@jest/globals";
 import type { Process } from "../../lib/process/process.ts";
 import type { ReadResult } from "../../protocol/index.ts";
@@ -10,7 +10,7 @@ import { describeBackends } from "./backends.ts";
 
 const LONG_MS = 15_000;
 
-/** Prints what each line of input says; ends at a line with a dot. */
+/** Prints each line of input without its newline; ends at a line with a dot. */
 const repeater = sh('while read -r line && [ "$line" != . ]; do printf %s "$line"; done; exit 4');
 
 function answer(facts: Partial<ReadResult>): ReadResult {
@@ -26,7 +26,7 @@ function answer(facts: Partial<ReadResult>): ReadResult {
   };
 }
 
-/** Has the repeater print each word as a chunk of its own. */
+/** Makes the repeater print each word as a chunk of its own. */
 async function say(process: Process, ...words: readonly string[]): Promise<void> {
   for (const word of words) {
     await process.write(`${word}\n`);
@@ -41,15 +41,15 @@ function inShort({ chunks, nextSeq }: ReadResult): unknown[] {
 describeBackends("reading", ({ needs, start }) => {
   const repeat = () => start({ argv: repeater, pipeStdin: true });
 
-  it("answers at once with nothing when there is nothing and it is not told to wait", async () => {
+  it("returns an empty result at once when there is no news and no waitMs", async () => {
     expect(await (await repeat()).read()).toEqual(answer({}));
   });
 
-  it("answers with nothing when the wait is over", async () => {
+  it("returns an empty result when waitMs is over", async () => {
     expect(await (await repeat()).read({ waitMs: 30 })).toEqual(answer({}));
   });
 
-  it("returns what follows afterSeq, with the seq that comes next", async () => {
+  it("returns the chunks after afterSeq, with the next seq", async () => {
     const process = await repeat();
     await say(process, "one", "two", "three");
     const result = await process.read({ afterSeq: 1 });
@@ -58,15 +58,15 @@ describeBackends("reading", ({ needs, start }) => {
     expect(inShort(await process.read({ afterSeq: 3 }))).toEqual([4]);
   });
 
-  it("wakes on output", async () => {
+  it("ends its wait when output arrives", async () => {
     const process = await repeat();
     const waiting = process.read({ waitMs: LONG_MS });
     await process.write("hello\n");
     expect(inShort(await waiting)).toEqual(["hello", 2]);
   });
 
-  it("wakes on the exit, and tells it once", async () => {
-    // The background job keeps stdout open, so the exit is not the end.
+  it("ends its wait at the exit, and waits again when afterSeq is behind it", async () => {
+    // A background job keeps stdout open, so that the process does not close with its exit.
     const process = await start({ argv: sh("sleep 1000 & echo $!; read _; exit 4"), pipeStdin: true });
     const job = numbersIn(await printed(process, "\n"));
     const waiting = process.read({ afterSeq: 1, waitMs: LONG_MS });
@@ -74,13 +74,13 @@ describeBackends("reading", ({ needs, start }) => {
     const facts = { nextSeq: 3, exited: true, exitCode: 4 };
     expect(await waiting).toEqual(answer(facts));
     expect(await process.read({ afterSeq: 1, waitMs: LONG_MS })).toEqual(answer(facts));
-    // Whoever knows of the exit waits for late output.
+    // With afterSeq at the exit, a read waits for late output.
     expect(await process.read({ afterSeq: 2, waitMs: 30 })).toEqual(answer(facts));
     await endDetached(...job);
     expect(await process.read({ afterSeq: 2, waitMs: LONG_MS })).toMatchObject({ nextSeq: 4, closed: true });
   });
 
-  it("wakes on the end, after which it never waits", async () => {
+  it("ends its wait at the end, and never waits after it", async () => {
     const process = await repeat();
     await say(process, "last");
     const waiting = process.read({ afterSeq: 2, waitMs: LONG_MS });
@@ -92,7 +92,7 @@ describeBackends("reading", ({ needs, start }) => {
     expect(inShort(await process.read())).toEqual(["last", 4]);
   });
 
-  it("stops at maxBytes between two chunks, but returns at least one", async () => {
+  it("returns whole chunks up to maxBytes, but at least one", async () => {
     const process = await repeat();
     await say(process, "aaaa", "bbbb", "cccc");
     expect(inShort(await process.read({ maxBytes: 8 }))).toEqual(["aaaa", "bbbb", 3]);
@@ -102,7 +102,7 @@ describeBackends("reading", ({ needs, start }) => {
     expect(inShort(await process.read({ maxBytes: 1, afterSeq: 3 }))).toEqual([4]);
   });
 
-  it("serves many readers at different places at once", async () => {
+  it("serves many readers at different positions at once", async () => {
     const process = await repeat();
     await say(process, "one", "two");
     const waiting = [0, 1, 2].map((afterSeq) => process.read({ afterSeq, waitMs: LONG_MS }));
@@ -115,7 +115,7 @@ describeBackends("reading", ({ needs, start }) => {
     ]);
   });
 
-  needs("signals", "tellsSignals")("answers a death by signal without an exit code", async () => {
+  needs("signals", "reportsSignals")("reports an exit by a signal without an exit code", async () => {
     const process = await repeat();
     await process.signal("SIGKILL");
     await end(process);
@@ -127,10 +127,10 @@ describeBackends("reading", ({ needs, start }) => {
 describeBackends(
   "reading a log of 4,000 bytes",
   ({ start }) => {
-    /** Prints a thousand bytes for each line of input. */
+    /** Prints a thousand bytes for each line of input; ends at a dot. */
     const thousands = sh('while read -r line && [ "$line" != . ]; do printf %1000s; done');
 
-    it("says exactly what it lost, and goes on with the rest", async () => {
+    it("returns the exact gap, and then the retained chunks", async () => {
       const process = await start({ argv: thousands, pipeStdin: true });
       for (let afterSeq = 0; afterSeq < 10; afterSeq += 1) {
         await process.write("\n");

@@ -1,4 +1,4 @@
-// Starts that are refused: what is wrong with the arguments, or what the operating system lacks. Nothing is left of them.
+// Refused starts, because of their arguments or by the operating system. They leave nothing behind.
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { expect, it } from "@jest/globals";
 import type { ProcessSpec } from "../../protocol/index.ts";
@@ -12,7 +12,7 @@ const scratch = makeScratch();
 const missing = scratch("missing");
 const notExecutable = makeFile("not-executable", "#!/bin/sh\n", 0o644);
 const orphanedScript = makeFile("orphaned-script", "#!/no/such/interpreter\n", 0o755);
-const shapeless = makeFile("shapeless", "this is neither a script nor a program\n", 0o755);
+const unknownFormat = makeFile("unknown-format", "this is neither a script nor a program\n", 0o755);
 const folder = scratch("folder");
 const loop = scratch("loop");
 mkdirSync(folder);
@@ -24,7 +24,7 @@ function makeFile(name: string, content: string, mode: number): string {
   return scratch(name);
 }
 
-/** Specs that no type checker saw, as they come from JSON or from plain JavaScript. */
+/** Specs that no type checker has seen, from JSON or plain JavaScript. */
 const malformed: [what: string, field: string, spec: unknown][] = [
   ["no spec", "spec", null],
   ["no argv", "argv", {}],
@@ -43,43 +43,43 @@ const malformed: [what: string, field: string, spec: unknown][] = [
   ["a variable without a name", "env", { argv: ["true"], env: { "": "x" } }],
   ["an unknown kind of inheritance", "envPolicy.inherit", { argv: ["true"], envPolicy: { inherit: "some" } }],
   ["a misspelt part of a policy", "envPolicy.only", { argv: ["true"], envPolicy: { inherit: "all", only: [] } }],
-  ["a terminal of no rows", "tty.rows", { argv: ["true"], tty: { rows: 0 } }],
+  ["a terminal without rows", "tty.rows", { argv: ["true"], tty: { rows: 0 } }],
   ["a terminal too wide", "tty.cols", { argv: ["true"], tty: { cols: 65_536 } }],
   ["a misspelt part of a terminal", "tty.columns", { argv: ["true"], tty: { columns: 80 } }],
   ["merge on a terminal", "merge", { argv: ["true"], tty: true, merge: true }],
-  ["no time at all", "timeoutMs", { argv: ["true"], timeoutMs: 0 }],
+  ["a timeout of zero", "timeoutMs", { argv: ["true"], timeoutMs: 0 }],
   ["a fraction of a millisecond", "timeoutMs", { argv: ["true"], timeoutMs: 0.5 }],
-  ["a descriptor that is one of stdio", "inheritFds[0]", { argv: ["true"], inheritFds: [2] }],
+  ["a descriptor of stdio", "inheritFds[0]", { argv: ["true"], inheritFds: [2] }],
   ["a number as a process id", "processId", { argv: ["true"], processId: 7 }],
   ["a process id too long", "processId", { argv: ["true"], processId: "x".repeat(8193) }],
-  ["a label that is no text", "labels.n", { argv: ["true"], labels: { n: 1 } }],
+  ["a label that is not a string", "labels.n", { argv: ["true"], labels: { n: 1 } }],
 ];
 
 type Impossible = [what: string, kind: string, path: string, spec: ProcessSpec];
 
-/** Starts that the operating system will refuse, as one can see before, with what the error names. */
+/** Starts whose failure is found before the spawn, with the kind and the path of the error. */
 const foreseeable: Impossible[] = [
   ["a missing program", "not-found", missing, { argv: [missing] }],
   ["a program that is not in PATH", "not-found", "no-such-program", { argv: ["no-such-program"] }],
-  ["a program that only our own PATH has", "not-found", "node", { argv: ["node"], env: { PATH: folder } }],
-  ["a program below a file", "not-found", `${shapeless}/x`, { argv: [`${shapeless}/x`] }],
+  ["a program that is only in the PATH of the host", "not-found", "node", { argv: ["node"], env: { PATH: folder } }],
+  ["a program below a file", "not-found", `${unknownFormat}/x`, { argv: [`${unknownFormat}/x`] }],
   ["a file that is not executable", "not-executable", notExecutable, { argv: [notExecutable] }],
   ["a folder", "is-directory", folder, { argv: [folder] }],
   ["a folder found in PATH", "is-directory", folder, { argv: ["folder"], env: { PATH: scratch(".") } }],
   ["a missing working directory", "cwd-not-found", missing, { argv: ["true"], cwd: missing }],
-  ["a file as working directory", "cwd-not-directory", shapeless, { argv: ["true"], cwd: shapeless }],
+  ["a file as working directory", "cwd-not-directory", unknownFormat, { argv: ["true"], cwd: unknownFormat }],
   [
     "a working directory below a file",
     "cwd-not-directory",
-    `${shapeless}/x`,
-    { argv: ["true"], cwd: `${shapeless}/x` },
+    `${unknownFormat}/x`,
+    { argv: ["true"], cwd: `${unknownFormat}/x` },
   ],
   ["a working directory that cannot be reached", "cwd-not-accessible", loop, { argv: ["true"], cwd: loop }],
   ["an argument of 200 KB", "arg-too-long", "/bin/true", { argv: ["/bin/true", "x".repeat(200_000)] }],
   ["a variable of 200 KB", "arg-too-long", "/bin/true", { argv: ["/bin/true"], env: { BIG: "x".repeat(200_000) } }],
 ];
 
-/** Starts that fail in the child, at the call of exec. */
+/** Starts that fail in the child, when it calls exec. */
 const failingExecs: Impossible[] = [
   ["a script whose interpreter is missing", "interpreter-not-found", orphanedScript, { argv: [orphanedScript] }],
   [
@@ -90,22 +90,22 @@ const failingExecs: Impossible[] = [
   ],
 ];
 
-const shapelessProgram: Impossible = [
-  "a file without #! that is no program",
+const unknownFormatProgram: Impossible = [
+  "an executable file of unknown format",
   "bad-format",
-  shapeless,
-  { argv: [shapeless] },
+  unknownFormat,
+  { argv: [unknownFormat] },
 ];
 
 describeBackends("refusals", (subject) => {
   const { supports, needs, start } = subject;
 
-  it.each(malformed)("names the field that is wrong: %s", async (_what, field, spec) => {
+  it.each(malformed)("names the wrong field: %s", async (_what, field, spec) => {
     expect(await refusal(start(spec as ProcessSpec))).toEqual({ code: "INVALID_PARAMS", data: { field } });
   });
 
-  needs("namesWhatFailed").each(foreseeable)(
-    "says what keeps the program from starting: %s",
+  needs("reportsSpawnFailures").each(foreseeable)(
+    "reports the reason of a failed start: %s",
     async (_what, kind, path, spec) => {
       const refused = { code: "SPAWN_FAILED", data: { kind, path } };
       expect(await refusal(start(spec))).toEqual(refused);
@@ -113,18 +113,18 @@ describeBackends("refusals", (subject) => {
     },
   );
 
-  const refusedByExec = supports.refusesShapeless ? [...failingExecs, shapelessProgram] : failingExecs;
+  const refusedByExec = supports.refusesUnknownFormats ? [...failingExecs, unknownFormatProgram] : failingExecs;
   const terminals = supports.execErrorsOnTty ? [false, true] : [false];
 
-  needs("namesWhatFailed").each(refusedByExec)(
-    "says why the program could not be executed: %s",
+  needs("reportsSpawnFailures").each(refusedByExec)(
+    "reports the reason of a failed exec: %s",
     async (_what, kind, path, spec) => {
       const refused = { code: "SPAWN_FAILED", data: { kind, path } };
       for (const tty of terminals) expect(await refusal(start({ ...spec, tty }))).toEqual(refused);
     },
   );
 
-  needs("namesWhatFailed")("says why in one line that names the culprit", async () => {
+  needs("reportsSpawnFailures")("explains a failed start in one line that names the path", async () => {
     await expect(start({ argv: [orphanedScript] })).rejects.toThrow(
       new RegExp(`^${orphanedScript}.*/no/such/interpreter[^\n]*$`),
     );
@@ -138,7 +138,7 @@ describeBackends("refusals", (subject) => {
     expect((await outcome(process)).exitCode).toBe(0);
   });
 
-  it("takes an argument and a variable of exactly 131,071 bytes", async () => {
+  it("accepts an argument and a variable of exactly 131,071 bytes", async () => {
     const argument = "x".repeat(131_071);
     const process = await start({
       argv: sh('printf %s "$1$V" | wc -c', argument),
@@ -153,12 +153,12 @@ describeBackends("refusals", (subject) => {
     expect([(await outcome(process)).stdout, script]).toEqual(["found\n", scratch("relative")]);
   });
 
-  it("does not take an argument for an instruction to a shell", async () => {
+  it("passes arguments literally, without a shell", async () => {
     const process = await start({ argv: ["echo", "$HOME", "; exit 3", "`id`", "a  b"] });
     expect(await outcome(process)).toMatchObject({ stdout: "$HOME ; exit 3 `id` a  b\n", exitCode: 0 });
   });
 
-  it("checks the arguments of every call", async () => {
+  it("checks the arguments of every call of a process", async () => {
     const process = await start({ argv: ["cat"], tty: true, env: { PATH: "/usr/bin:/bin" } });
     const fields = await Promise.all(
       [
@@ -196,7 +196,7 @@ describeBackends("refusals", (subject) => {
     expect(await refusal(process.signal("SIGNOT"))).toEqual({ code: "INVALID_PARAMS", data: { field: "signal" } });
   });
 
-  it("checks where a reader begins before it reads", async () => {
+  it("checks the position and the delivery of a reader before it reads", async () => {
     const process = await start({ argv: ["true"] });
     const refused = (field: string) => expect.objectContaining({ code: "INVALID_PARAMS", data: { field } });
     expect(() => process.events({ afterSeq: -1 })).toThrow(refused("afterSeq"));
@@ -205,7 +205,7 @@ describeBackends("refusals", (subject) => {
     await end(process);
   });
 
-  it("checks the arguments of a backend's own calls, and goes on", async () => {
+  it("checks the arguments of every call of a backend, which goes on", async () => {
     const { backend } = subject;
     const long = { incarnation: "x".repeat(65) };
     const calls = [backend.attach(7 as never), backend.start({ argv: ["true"] }, long), backend.close({ graceMs: -1 })];
@@ -216,14 +216,14 @@ describeBackends("refusals", (subject) => {
   });
 
   if (!supports.inheritFds) {
-    it("refuses to pass descriptors on where it cannot", async () => {
+    it("refuses inheritFds where it is not supported", async () => {
       const refused = { code: "UNSUPPORTED", data: { what: "inheritFds" } };
       expect(await refusal(start({ argv: ["true"], inheritFds: [3] }))).toEqual(refused);
     });
   }
 
   if (!supports.arg0OnTty) {
-    it("refuses arg0 on a tty where it cannot", async () => {
+    it("refuses arg0 on a tty where it is not supported", async () => {
       const refused = { code: "UNSUPPORTED", data: { what: "arg0 on a tty" } };
       expect(await refusal(start({ argv: ["/bin/sh"], arg0: "other", tty: true }))).toEqual(refused);
     });

@@ -1,4 +1,4 @@
-// The remote backends under contract: the local supervisor behind a server, over every transport, a relay and a bad network.
+// The remote backends: the local supervisor behind a server, over every transport, a relay and a bad network.
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
@@ -17,10 +17,10 @@ import type { Abilities, BackendFactory } from "./backends.ts";
 const TOKEN = "token of the contract";
 const auth = { kind: "token", token: TOKEN } as const;
 
-/** Something that must be ended after the backend. */
+/** Ends something that the backend needs. */
 type Ending = () => unknown;
 
-/** A backend whose closing also ends what it stands on. */
+/** A backend whose `close` also runs these endings. */
 function composed(backend: Backend, ...endings: Ending[]): Backend {
   return {
     start: (spec, options) => backend.start(spec, options),
@@ -88,7 +88,7 @@ const kinds: Readonly<Record<string, (limits: Partial<Limits>) => Promise<Backen
     return composed(await connect(near.url as string, { token: TOKEN, limits }), endNear, endFar);
   },
 
-  /** The socket is cut every 50 frames, as far as the proxy can tell them apart. */
+  /** The proxy cuts the socket after every 50 frames, as far as it can distinguish them. */
   async cutting(limits) {
     const { server, end } = await host(limits, loopback);
     const proxy = await WireProxy.to(server.url as string);
@@ -99,11 +99,11 @@ const kinds: Readonly<Record<string, (limits: Partial<Limits>) => Promise<Backen
   },
 };
 
-/** The remote factories; what they can do is what their host can, but for descriptors of the specs' own program. */
+/** The remote factories, with most abilities of their host. */
 export function remoteFactories(supports: Abilities): BackendFactory[] {
   return Object.entries(kinds).map(([name, create]) => ({
     name,
-    supports: { ...supports, inheritFds: false, hearsOfRemoval: false, retainsExactly: false },
+    supports: { ...supports, inheritFds: false, reportsRemoval: false, retainsExactly: false },
     create,
   }));
 }

@@ -1,5 +1,5 @@
-// One command to its end, with its output and its outcome in one value: the same on every backend. Where time would decide,
-// the clock of the run stands still and is moved by what the child prints: it is the caller's, and no backend's.
+// Running one command to its end, with output and outcome in one value, on every backend. Specs that depend on time use a fake
+// clock for the run and advance it when the child prints; the clock of the backend is real.
 import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { afterEach, expect, it } from "@jest/globals";
@@ -20,7 +20,7 @@ import { describeBackends, KINDS } from "./backends.ts";
 const MIB = 1024 * 1024;
 const scratch = makeScratch();
 
-/** The end of a program that nobody but itself has brought about. */
+/** The facts of a program that ended on its own. */
 const OWN_END = { timedOut: false, aborted: false, drain: "eof", gaps: 0, sandboxDenied: false };
 
 /** Ignores SIGTERM and has a child; prints both pids. */
@@ -36,7 +36,7 @@ describeBackends(
     const script = (text: string, options?: RunOptions, spec: Partial<ProcessSpec> = {}) =>
       run(subject.backend, { argv: sh(text), ...spec }, options);
 
-    /** Starts a script that prints pids in its first line; answers with them once they are there. */
+    /** Starts a script that prints pids first; resolves when they have arrived. */
     const startTelling = async (text: string, options: RunOptions): Promise<{ run: Run; pids: number[] }> => {
       const started = startRun(subject.backend, { argv: sh(text) }, options);
       const first = await firstValueFrom(started.chunks$);
@@ -45,7 +45,7 @@ describeBackends(
       return { run: started, pids };
     };
 
-    it("gives both streams, both together, and the exit code", async () => {
+    it("returns both streams, their aggregate, and the exit code", async () => {
       const result = await script("printf out; printf err >&2; exit 3");
       expect(result).toMatchObject({
         ...OWN_END,
@@ -58,7 +58,7 @@ describeBackends(
       expect(stdout).toMatchObject({ totalBytes: 3, omittedBytes: 0, encoding: "utf-8", isLossy: false });
     });
 
-    it("lasts from its call to the end of its process", async () => {
+    it("measures its duration from the call to the end of the process", async () => {
       const clock = new FakeClock();
       const go = scratch(uniqueName("go"));
       const { run: started } = await startTelling(`echo $$; until [ -e '${go}' ]; do sleep 0.01; done`, { clock });
@@ -67,19 +67,19 @@ describeBackends(
       expect((await started.result).durationMs).toBe(1_234);
     });
 
-    it("is found at its backend by its id, and has the one it is given", async () => {
+    it("can be attached to by its id, and uses a given id", async () => {
       const named = await script("true", {}, { processId: "named-run" });
       const unnamed = await script("true");
       expect(named.processId).toBe("named-run");
       expect((await subject.backend.attach(unnamed.processId)).info).toMatchObject({ state: "closed", exitCode: 0 });
     });
 
-    it("gives what a terminal shows as stdout", async () => {
+    it("returns the output of a terminal as stdout", async () => {
       const result = await script("echo out; echo err >&2", {}, { tty: true });
       expect([result.stdout.text, result.stderr.text]).toEqual(["out\r\nerr\r\n", ""]);
     });
 
-    it("tells a death by signal as shells do, and as it was", async () => {
+    it("reports an exit by a signal as an exit code like shells do, and as the signal itself", async () => {
       const result = await script("kill -KILL $$");
       expect(result).toMatchObject({
         ...OWN_END,
@@ -89,7 +89,7 @@ describeBackends(
       });
     });
 
-    it("says in JSON what it says", async () => {
+    it("keeps its text, encoding and facts in JSON", async () => {
       const result = await script("printf '\\223quoted\\224 text'; printf '\\377\\376\\375' >&2");
       const { stdout, stderr, ...rest } = JSON.parse(JSON.stringify(result));
       expect(stdout).toEqual({ text: "“quoted” text", encoding: "windows-1252", totalBytes: 13, omittedBytes: 0 });
@@ -97,7 +97,7 @@ describeBackends(
       expect(rest).toMatchObject({ exitCode: 0, signal: null, drain: "eof", processId: result.processId });
     });
 
-    it("kills everything in time, also what ignores SIGTERM, and has code 124", async () => {
+    it("kills the tree at its timeout, also when it ignores SIGTERM, and returns code 124", async () => {
       const clock = new FakeClock();
       const { run: started, pids } = await startTelling(STUBBORN, { clock, timeoutMs: 5_000 });
       clock.advance(5_000);
@@ -108,7 +108,7 @@ describeBackends(
       await allGone(...pids);
     });
 
-    needs("endsGently")("has code 124 also when the child traps the signal and exits with 0", async () => {
+    needs("terminatesWithGrace")("returns code 124 also when the child traps the signal and exits with 0", async () => {
       const clock = new FakeClock();
       const trap = "trap 'echo bye; exit 0' TERM; echo $$; while :; do sleep 0.05; done";
       const { run: started } = await startTelling(trap, { clock, graceMs: 20_000 });
@@ -118,12 +118,12 @@ describeBackends(
       expect(result.stdout.text).toMatch(/\nbye\n$/);
     });
 
-    needs("timeouts")("is out of time by its spec, too", async () => {
+    needs("timeouts")("returns code 124 also for the timeoutMs of its spec", async () => {
       const result = await script("sleep 1000", { timeoutMs: null }, { timeoutMs: 100 });
       expect(result).toMatchObject({ exitCode: 124, timedOut: true, exited: { reason: "timeout" } });
     });
 
-    it("is ended by an abort, and says so", async () => {
+    it("ends its tree when it is aborted, and reports the abort", async () => {
       const controller = new AbortController();
       const { run: started, pids } = await startTelling(STUBBORN, { signal: controller.signal });
       controller.abort();
@@ -131,16 +131,19 @@ describeBackends(
       await allGone(...pids);
     });
 
-    needs("endsGently", "findsDaemons")("reaches who has left the group", async () => {
-      const controller = new AbortController();
-      const daemon = "setsid sh -c 'echo $$; exec sleep 1000' & wait";
-      const { run: started, pids } = await startTelling(daemon, { signal: controller.signal });
-      controller.abort();
-      expect((await started.result).drain).toBe("eof");
-      await allGone(...pids);
-    });
+    needs("terminatesWithGrace", "findsDaemons")(
+      "ends a daemon that has left the group when it is aborted",
+      async () => {
+        const controller = new AbortController();
+        const daemon = "setsid sh -c 'echo $$; exec sleep 1000' & wait";
+        const { run: started, pids } = await startTelling(daemon, { signal: controller.signal });
+        controller.abort();
+        expect((await started.result).drain).toBe("eof");
+        await allGone(...pids);
+      },
+    );
 
-    it("starts nothing when it is aborted already", async () => {
+    it("starts nothing when it is aborted before the start", async () => {
       const processId = "never-started";
       const result = await script("true", { signal: AbortSignal.abort() }, { processId });
       expect(result).toMatchObject({ processId, exitCode: 124, aborted: true, exited: null });
@@ -148,7 +151,7 @@ describeBackends(
       expect(await refusal(subject.backend.attach(processId))).toEqual({ code: "PROCESS_UNKNOWN", data: {} });
     });
 
-    it("does not wait for a job in the background that holds its output, names it, and leaves it alone", async () => {
+    it("does not wait for a background job that keeps its output open, but reports and spares the job", async () => {
       const clock = new FakeClock();
       const { run: started, pids } = await startTelling("sleep 1000 & echo $!", { clock });
       await exitOf(await started.process);
@@ -161,7 +164,7 @@ describeBackends(
       expect(result.holders).toEqual(supports.facts ? [holder] : undefined);
     });
 
-    needs("killAfterExit")("ends such a job when it is told to", async () => {
+    needs("killAfterExit")("ends such a background job with leftBehind terminate", async () => {
       const clock = new FakeClock();
       const { run: started, pids } = await startTelling("sleep 1000 & echo $!", { clock, leftBehind: "terminate" });
       await exitOf(await started.process);
@@ -170,7 +173,7 @@ describeBackends(
       await allGone(...pids);
     });
 
-    it("gives what a job in the background has printed until nobody waits any longer", async () => {
+    it("returns the output of a background job up to the drain deadline", async () => {
       const clock = new FakeClock();
       const job = "sh -c 'echo $$; while :; do echo more; sleep 0.05; done' &";
       const { run: started } = await startTelling(job, { clock, drainDeadlineMs: 1_000 });
@@ -193,7 +196,7 @@ describeBackends(
       expect(result).toMatchObject({ ...OWN_END, exitCode: 0 });
     });
 
-    it("keeps everything of both streams with a full capture, for as long as it takes", async () => {
+    it("keeps all output of both streams with a full capture, without a timeout", async () => {
       const clock = new FakeClock();
       const bytes = randomBytes(MIB + 128 * 1024);
       writeFileSync(scratch("bytes"), bytes);
@@ -208,7 +211,7 @@ describeBackends(
       expect([aggregated.totalBytes, aggregated.omittedBytes]).toEqual([2 * bytes.length + 3, 0]);
     });
 
-    needs("closesPipes")("writes its stdin and closes it, much or little of it", async () => {
+    needs("closesPipes")("writes stdin and closes it, with large, small and empty input", async () => {
       const bytes = randomBytes(3 * MIB);
       const [text, much, none] = await Promise.all([
         script("cat", { stdin: "täxt" }),
@@ -219,19 +222,19 @@ describeBackends(
       expect(much?.stdout.text).toBe(`${sha256(bytes)}  -\n`);
     });
 
-    needs("closesPipes")("does not mind a child that wants nothing of its stdin", async () => {
+    needs("closesPipes")("succeeds when the child does not read its stdin", async () => {
       const result = await script("exit 5", { stdin: randomBytes(5 * MIB) });
       expect(result).toMatchObject({ ...OWN_END, exitCode: 5 });
     });
 
-    it("types its stdin into a terminal, and ends it", async () => {
+    it("types its stdin into a terminal, and ends it there", async () => {
       const result = await script("stty -echo; cat; exit 4", { stdin: "typed\n" }, { tty: true });
       expect(result.exitCode).toBe(4);
       expect(result.stdout.text).toContain("typed\r\n");
     });
 
     if (!supports.closesPipes) {
-      it("is refused where stdin cannot be closed, and leaves nothing running", async () => {
+      it("refuses stdin where it cannot be closed, and leaves nothing running", async () => {
         const processId = "endless-input";
         expect(await refusal(script("cat; sleep 1000", { stdin: "text" }, { processId }))).toEqual({
           code: "UNSUPPORTED",
@@ -241,10 +244,10 @@ describeBackends(
       });
     }
 
-    it("is refused as a start is, and tells nothing else", async () => {
+    it("rejects with the error of a failed start", async () => {
       const { code, data } = await refusal(run(subject.backend, { argv: ["/no/such/program"] }));
       expect(code).toBe("SPAWN_FAILED");
-      if (supports.namesWhatFailed) expect(data).toEqual({ kind: "not-found", path: "/no/such/program" });
+      if (supports.reportsSpawnFailures) expect(data).toEqual({ kind: "not-found", path: "/no/such/program" });
       expect(await refusal(run(subject.backend, { argv: [] }))).toMatchObject({ code: "INVALID_PARAMS" });
     });
   },

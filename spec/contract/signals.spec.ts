@@ -1,4 +1,4 @@
-// Signals: what is delivered, to whom, and what a scope leaves alone. Trees are real ones.
+// Signals: which processes they reach by scope, and which they spare, with real process trees.
 import { afterEach, expect, it } from "@jest/globals";
 import { end, exitOf, outcome, printed } from "../support/outcome.ts";
 import { bash, fixture, sh } from "../support/programs.ts";
@@ -7,14 +7,14 @@ import { isAlive } from "../support/system-facts.ts";
 import { allGone, endDetached, numbersIn } from "../support/trees.ts";
 import { describeBackends } from "./backends.ts";
 
-/** Runs on in a session of its own; prints its pid. */
+/** Runs in a session of its own; prints its pid. */
 const daemon = "setsid sh -c 'echo $$; exec sleep 1000' &";
 
 describeBackends("signals", ({ supports, needs, start }) => {
   const relatives: number[] = [];
   afterEach(() => endDetached(...relatives.splice(0)));
 
-  /** Starts a script that prints the pids of its relatives, one a line; they are ended after the spec. */
+  /** Starts a script that prints the pids of its descendants, one per line; they are ended after the spec. */
   const startFamily = async (argv: readonly string[], count: number, tty = false) => {
     const process = await start({ argv, tty });
     const pids = numbersIn(await printed(process, new RegExp(`(\\d+\\r?\\n){${count}}`)));
@@ -23,7 +23,7 @@ describeBackends("signals", ({ supports, needs, start }) => {
     return { process, pids };
   };
 
-  it("interrupts a shell that traps SIGINT", async () => {
+  it("deliver SIGINT to a shell that traps it", async () => {
     const script = "trap 'printf \"signal:2\\n\"; exit 7' INT; printf 'ready\\n'; while :; do :; done";
     const process = await start({ argv: sh(script) });
     await printed(process, "ready\n");
@@ -32,7 +32,7 @@ describeBackends("signals", ({ supports, needs, start }) => {
   });
 
   needs("signals").each(["SIGHUP", "SIGUSR1", "SIGUSR2", "SIGWINCH", "SIGTERM"] as const)(
-    "delivers %s",
+    "deliver %s to a program that handles it",
     async (signal) => {
       const process = await start({ argv: fixture("on-signal.mjs", `${signal}=5`) });
       await printed(process, "ready\n");
@@ -41,7 +41,7 @@ describeBackends("signals", ({ supports, needs, start }) => {
     },
   );
 
-  needs("signals")("stops and continues", async () => {
+  needs("signals")("stop a process with SIGSTOP and continue it with SIGCONT", async () => {
     const process = await start({ argv: ["cat"], pipeStdin: true });
     await process.signal("SIGSTOP");
     await process.write("late\n");
@@ -50,10 +50,10 @@ describeBackends("signals", ({ supports, needs, start }) => {
     await printed(process, "late\n");
   });
 
-  needs("signals", "tellsSignals").each([
+  needs("signals", "reportsSignals").each([
     ["pipes", false],
     ["a tty", true],
-  ])("reaches a process from the moment it is started, on %s", async (_what, tty) => {
+  ])("reach a process as soon as it has started, on %s", async (_what, tty) => {
     const signals = Array.from({ length: 20 }, async () => {
       const process = await start({ argv: ["sleep", "1000"], tty });
       await process.signal("SIGKILL");
@@ -62,7 +62,7 @@ describeBackends("signals", ({ supports, needs, start }) => {
     expect(await Promise.all(signals)).toEqual(Array(20).fill("SIGKILL"));
   });
 
-  it("does nothing to a process that exited", async () => {
+  it("have no effect on an exited process", async () => {
     const process = await start({ argv: ["true"] });
     await exitOf(process);
     await process.signal("SIGKILL");
@@ -71,22 +71,28 @@ describeBackends("signals", ({ supports, needs, start }) => {
     expect(await exitOf(process)).toMatchObject({ exitCode: 0, signal: null });
   });
 
-  it.each(["SIGNOT", "TERM", "sigterm", ""])("refuses %j, which is no signal, and goes on", async (name) => {
-    const process = await start({ argv: sh("read _"), pipeStdin: true });
-    const refused = { code: "INVALID_PARAMS", data: { field: "signal" } };
-    expect(await refusal(process.signal(name as "SIGNOT"))).toEqual(refused);
-    await process.write("\n");
-    expect((await outcome(process)).exitCode).toBe(0);
-  });
+  it.each(["SIGNOT", "TERM", "sigterm", ""])(
+    "are refused with the unknown name %j, and the process runs on",
+    async (name) => {
+      const process = await start({ argv: sh("read _"), pipeStdin: true });
+      const refused = { code: "INVALID_PARAMS", data: { field: "signal" } };
+      expect(await refusal(process.signal(name as "SIGNOT"))).toEqual(refused);
+      await process.write("\n");
+      expect((await outcome(process)).exitCode).toBe(0);
+    },
+  );
 
-  needs("signals", "tellsSignals")("reaches a background job with its group, which is the default", async () => {
-    const { process, pids } = await startFamily(sh("sleep 1000 & echo $!; wait"), 1);
-    await process.signal("SIGKILL");
-    await allGone(...pids);
-    expect((await exitOf(process)).signal).toBe("SIGKILL");
-  });
+  needs("signals", "reportsSignals")(
+    "reach a background job in the process group, which is the default scope",
+    async () => {
+      const { process, pids } = await startFamily(sh("sleep 1000 & echo $!; wait"), 1);
+      await process.signal("SIGKILL");
+      await allGone(...pids);
+      expect((await exitOf(process)).signal).toBe("SIGKILL");
+    },
+  );
 
-  needs("signals")("reaches the process alone with scope process", async () => {
+  needs("signals")("reach only the process itself with scope process", async () => {
     const { process, pids } = await startFamily(sh("sleep 1000 & echo $!; wait"), 1);
     await process.signal("SIGKILL", { scope: "process" });
     await exitOf(process);
@@ -95,10 +101,10 @@ describeBackends("signals", ({ supports, needs, start }) => {
     await end(process);
   });
 
-  needs("signals", "tellsSignals").each([
+  needs("signals", "reportsSignals").each([
     ["pipes", false],
     ["a tty", true],
-  ])("reaches the jobs of a shell with job control by session, not by group, on %s", async (_name, tty) => {
+  ])("reach the jobs of a shell with job control by session, not by group, on %s", async (_name, tty) => {
     const { process, pids } = await startFamily(
       bash("set -m; trap '' HUP; sleep 1000 & echo $!; wait; read _"),
       1,
@@ -114,7 +120,7 @@ describeBackends("signals", ({ supports, needs, start }) => {
     expect((await exitOf(next.process)).signal).toBe("SIGKILL");
   });
 
-  needs("signals")("reaches a job typed into an interactive shell by session", async () => {
+  needs("signals")("reach a job of an interactive shell by session", async () => {
     const process = await start({ argv: ["/bin/bash", "--norc", "--noprofile", "-i"], tty: true, env: { PS1: "> " } });
     await process.write("sleep 1000 & echo job:$!:\n");
     const [, job] = /job:(\d+):/.exec(await printed(process, /job:\d+:/)) ?? [];
@@ -124,7 +130,7 @@ describeBackends("signals", ({ supports, needs, start }) => {
   });
 
   needs("signals").each(["group", "session"] as const)(
-    "leaves a daemon in a session of its own alone with scope %s",
+    "spare a daemon in a session of its own with scope %s",
     async (scope) => {
       const { process, pids } = await startFamily(sh(`${daemon} wait`), 1);
       await process.signal("SIGKILL", { scope });
@@ -135,7 +141,7 @@ describeBackends("signals", ({ supports, needs, start }) => {
     },
   );
 
-  needs("signals", "tellsSignals")("reaches daemons, their children and the jobs with scope tree", async () => {
+  needs("signals", "reportsSignals")("reach daemons, their children and background jobs with scope tree", async () => {
     const script = `sleep 1000 & echo $!; setsid sh -c 'sleep 1000 & echo $!; echo $$; wait' & ${daemon} wait`;
     const { process, pids } = await startFamily(sh(script), 4);
     await process.signal("SIGKILL", { scope: "tree" });
@@ -144,14 +150,14 @@ describeBackends("signals", ({ supports, needs, start }) => {
   });
 
   if (supports.findsDaemons) {
-    it("reaches a double-forked daemon that holds a pipe with scope tree", async () => {
+    it("reach a double-forked daemon that keeps a pipe open with scope tree", async () => {
       const { process, pids } = await startFamily(sh(`(${daemon}); read _ <&0; exec sleep 1000`), 1);
       await process.terminate({ graceMs: 0, scope: "tree" });
       await allGone(...pids);
       await end(process);
     });
 
-    it("reaches a daemon that holds a pipe after everybody else exited", async () => {
+    it("reach a daemon that keeps a pipe open after all other processes have exited", async () => {
       const { process, pids } = await startFamily(sh(`(${daemon})`), 1);
       await exitOf(process);
       expect(await process.terminate({ graceMs: 0, scope: "tree" })).toEqual({ running: false });
@@ -160,13 +166,16 @@ describeBackends("signals", ({ supports, needs, start }) => {
     });
   }
 
-  needs("sparesDetached")("lets a job survive that was detached on purpose, and closes without it", async () => {
-    // The job tells its pid once it has a session of its own, and then lets go of the pipes.
-    const detached = "setsid sh -c 'echo $$; exec sleep 1000 < /dev/null > /dev/null 2>&1' & wait";
-    const { process, pids } = await startFamily(sh(detached), 1);
-    await process.terminate({ scope: "group" });
-    await end(process);
-    expect(pids.map(isAlive)).toEqual([true]);
-    await endDetached(...pids);
-  });
+  needs("sparesDetached")(
+    "of terminate spare a job that was detached on purpose, and the process closes without it",
+    async () => {
+      // The job prints its pid when it has a session of its own, and then closes the pipes.
+      const detached = "setsid sh -c 'echo $$; exec sleep 1000 < /dev/null > /dev/null 2>&1' & wait";
+      const { process, pids } = await startFamily(sh(detached), 1);
+      await process.terminate({ scope: "group" });
+      await end(process);
+      expect(pids.map(isAlive)).toEqual([true]);
+      await endDetached(...pids);
+    },
+  );
 });

@@ -1,4 +1,4 @@
-// Input: order, ends, back-pressure, and children that do not want it.
+// Input: order, end, back-pressure, and children that do not read it.
 import { randomBytes } from "node:crypto";
 import { expect, it } from "@jest/globals";
 import type { Process } from "../../lib/process/process.ts";
@@ -17,13 +17,13 @@ describeBackends("stdin", ({ needs, start }) => {
     expect(await outcome(process)).toMatchObject({ stdout: "from-stdin:hello\n", exitCode: 0 });
   });
 
-  it("reaches a program on a tty, which shows what is typed", async () => {
+  it("reaches a program on a tty, which echoes it", async () => {
     const process = await start({ argv: readOneLine, tty: true });
     expect(await process.write("hello\n")).toBe("accepted");
     expect(await outcome(process)).toMatchObject({ pty: "hello\r\nfrom-stdin:hello\r\n", exitCode: 0 });
   });
 
-  it("is closed, and at its end for the child, where nobody asked for it", async () => {
+  it("is closed unless the spec asks for it: the child reads end of file", async () => {
     const script = "read -r line && printf 'read:%s\\n' \"$line\" || echo eof; readlink /proc/self/fd/0";
     const process = await start({ argv: sh(script) });
     expect(await process.write("ignored\n")).toBe("stdinClosed");
@@ -31,7 +31,7 @@ describeBackends("stdin", ({ needs, start }) => {
     expect(await outcome(process)).toMatchObject({ stdout: "eof\n/dev/null\n", exitCode: 0 });
   });
 
-  needs("closesPipes")("takes bytes and text alike, and copies them before it answers", async () => {
+  needs("closesPipes")("accepts bytes and text, and copies them before write returns", async () => {
     const process = await start({ argv: ["cat"], pipeStdin: true });
     const bytes = Buffer.from("bytes,");
     const writing = process.write(bytes);
@@ -41,7 +41,7 @@ describeBackends("stdin", ({ needs, start }) => {
     expect((await outcome(process)).stdout).toBe("bytes,té€xt");
   });
 
-  needs("closesPipes")("keeps the order of writes that nobody waited for", async () => {
+  needs("closesPipes")("keeps the order of writes that are not awaited", async () => {
     const process = await start({ argv: ["cat"], pipeStdin: true });
     const words = Array.from({ length: 500 }, (_, i) => `${i}\n`);
     const answers = await Promise.all([...words.map((word) => process.write(word)), process.closeStdin()]);
@@ -49,7 +49,7 @@ describeBackends("stdin", ({ needs, start }) => {
     expect((await outcome(process)).stdout).toBe(words.join(""));
   });
 
-  needs("closesPipes")("ends on a pipe after what was written before, however much that is", async () => {
+  needs("closesPipes")("ends on a pipe after all earlier writes, also large ones", async () => {
     const paste = randomBytes(3 * MIB);
     const process = await start({ argv: ["sha256sum"], pipeStdin: true });
     const answers = await Promise.all([process.write(paste), process.write("end"), process.closeStdin()]);
@@ -61,7 +61,7 @@ describeBackends("stdin", ({ needs, start }) => {
     ["at the start of a line", ["one\n"], "one\r\n"],
     ["in the middle of a line", ["one\n", "tw"], "one\r\ntw"],
     ["without any input", [], ""],
-  ])("ends on a tty %s", async (_what, words, pty) => {
+  ])("ends for the program on a tty %s", async (_what, words, pty) => {
     const process = await start({ argv: sh("echo ready; cat"), tty: { echo: false } });
     await printed(process, "ready");
     for (const word of words) await process.write(word);
@@ -69,7 +69,7 @@ describeBackends("stdin", ({ needs, start }) => {
     expect(await outcome(process)).toMatchObject({ pty: `ready\r\n${pty}`, exitCode: 0 });
   });
 
-  needs("closesPipes")("may be closed again, and then takes no more", async () => {
+  needs("closesPipes")("can be closed twice, and refuses later writes", async () => {
     const process = await start({ argv: fixture("on-signal.mjs"), pipeStdin: true });
     expect(await process.closeStdin()).toBe("accepted");
     expect(await process.closeStdin()).toBe("accepted");
@@ -78,8 +78,8 @@ describeBackends("stdin", ({ needs, start }) => {
     await process.terminate({ graceMs: 0 });
   });
 
-  needs("feelsStdin", "closesPipes")(
-    "refuses writes once the child closed its end, and nothing else happens",
+  needs("stdinBackPressure", "closesPipes")(
+    "refuses writes when the child has closed its end, without other effects",
     async () => {
       const process = await start({ argv: sh("exec <&-; echo closed; sleep 1000"), pipeStdin: true });
       await printed(process, "closed\n");
@@ -140,7 +140,7 @@ describeBackends(
       return { process, large };
     };
 
-    needs("closesPipes")("takes a write larger than itself when it is empty", async () => {
+    needs("closesPipes")("accepts a write larger than itself when it is empty", async () => {
       const large = randomBytes(MIB);
       const process = await start({ argv: ["sha256sum"], pipeStdin: true });
       expect(await process.write(large)).toBe("accepted");
@@ -148,27 +148,27 @@ describeBackends(
       expect((await outcome(process)).stdout).toBe(`${sha256(large)}  -\n`);
     });
 
-    needs("feelsStdin", "signals")("parks a write while it is full; a signal overtakes it", async () => {
+    needs("stdinBackPressure", "signals")("makes a write wait while it is full, but not a signal", async () => {
       const { process } = await startFull();
       const answers: string[] = [];
-      const parked = process.write("more").then((answer) => answers.push(answer));
+      const waiting = process.write("more").then((answer) => answers.push(answer));
       await process.signal("SIGUSR1");
       await printed(process, "SIGUSR1\n");
       expect(answers).toEqual([]);
       expect(await process.write("other", { writeId: "large" }).catch((error) => error.code)).toBe("WRITE_ID_CONFLICT");
       await process.signal("SIGKILL");
-      await parked;
+      await waiting;
       expect(answers).toEqual(["stdinClosed"]);
       expect((await outcome(process)).signal).toBe("SIGKILL");
     });
 
-    it("acknowledges a retry of what it holds without waiting for room", async () => {
+    it("acknowledges a retry of a queued write without waiting for room", async () => {
       const { process, large } = await startFull();
       expect(await process.write(large, { writeId: "large" })).toBe("accepted");
       await process.terminate({ graceMs: 0 });
     });
 
-    needs("feelsStdin", "closesPipes")("takes what is parked in order as room comes", async () => {
+    needs("stdinBackPressure", "closesPipes")("accepts waiting writes in order as room becomes free", async () => {
       const process = await start({ argv: sh("read _; exec cat"), pipeStdin: true });
       const words = Array.from({ length: 300 }, (_, i) => `${i}${"-".repeat(990)}`);
       const writes = Promise.all([process.write("\n"), ...words.map((word) => process.write(word))]);

@@ -1,4 +1,4 @@
-// Terminals: size, modes, control characters, and that the tail of the output is never lost.
+// Terminals: size, modes, control characters, and complete output up to the end.
 import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { expect, it } from "@jest/globals";
@@ -13,7 +13,7 @@ import { describeBackends } from "./backends.ts";
 const scratch = makeScratch();
 
 describeBackends("a tty", ({ supports, needs, start }) => {
-  needs("setsTerminal")("is one stream, on which lines end with carriage return and newline", async () => {
+  needs("setsTerminal")("delivers one stream, with lines that end in carriage return and newline", async () => {
     const process = await start({ argv: sh("echo out; read _; echo err >&2; read _"), tty: { echo: false } });
     await printed(process, "out\r\n");
     await process.write("\n");
@@ -28,7 +28,7 @@ describeBackends("a tty", ({ supports, needs, start }) => {
     expect(process.info).toMatchObject({ tty: true, stdin: true });
   });
 
-  needs("tellsPid")("is the controlling terminal of a session that the child leads", async () => {
+  needs("reportsPid")("is the controlling terminal of a session that the child leads", async () => {
     const script = "for fd in 0 1 2; do test -t $fd || echo no $fd; done; echo hi > /dev/tty; ps -o pid=,sid= -p $$";
     const process = await start({ argv: sh(script), tty: true });
     const { pty } = await outcome(process);
@@ -43,13 +43,13 @@ describeBackends("a tty", ({ supports, needs, start }) => {
   });
 
   needs("setsTerminal").each([
-    ["the size that was asked for", { rows: 50, cols: 132 }, "50 132\r\n"],
-    ["the default for what was not said", { cols: 7 }, "24 7\r\n"],
-  ])("has %s", async (_what, tty, pty) => {
+    ["the size of its spec", { rows: 50, cols: 132 }, "50 132\r\n"],
+    ["the default for a missing dimension", { cols: 7 }, "24 7\r\n"],
+  ])("starts with %s", async (_what, tty, pty) => {
     expect((await outcome(await start({ ...stty, tty }))).pty).toBe(pty);
   });
 
-  needs("setsTerminal")("tells the program of a new size, and subscribers too", async () => {
+  needs("setsTerminal")("reports a new size to the program and to subscribers", async () => {
     const process = await start({ argv: fixture("terminal-size.mjs"), tty: { rows: 10, cols: 20, echo: false } });
     await printed(process, "10x20\r\n");
     await process.resize({ rows: 30, cols: 40 });
@@ -66,7 +66,7 @@ describeBackends("a tty", ({ supports, needs, start }) => {
     expect(await transcript(process, 4)).toEqual([closed(5, { pty: 14 })]);
   });
 
-  it("alone can be resized", async () => {
+  it("is the only kind of process that can be resized", async () => {
     const process = await start({ argv: sh("read _"), pipeStdin: true });
     expect(await refusal(process.resize({ rows: 1, cols: 1 }))).toEqual({ code: "UNSUPPORTED", data: {} });
     await process.write("\n");
@@ -74,21 +74,21 @@ describeBackends("a tty", ({ supports, needs, start }) => {
     expect(await refusal(process.resize({ rows: 1, cols: 1 }))).toEqual({ code: "UNSUPPORTED", data: {} });
   });
 
-  needs("tellsSignals")("turns Ctrl-C into SIGINT", async () => {
+  needs("reportsSignals")("turns a typed Ctrl-C into SIGINT", async () => {
     const process = await start({ argv: sh("echo ready; exec sleep 1000"), tty: true });
     await printed(process, "ready");
     await process.write("\x03");
     expect(await exitOf(process)).toMatchObject({ exitCode: null, signal: "SIGINT", reason: "signal" });
   });
 
-  needs("setsTerminal")("lets a line be edited before the program sees it", async () => {
+  needs("setsTerminal")("edits a line before the program reads it", async () => {
     const process = await start({ argv: sh('echo ready; read -r line; echo "<$line>"'), tty: { echo: false } });
     await printed(process, "ready");
     await process.write("abX\x7fc é\x7fd\n");
     expect((await outcome(process)).pty).toBe("ready\r\n<abc d>\r\n");
   });
 
-  needs("setsTerminal")("does not show what is typed with echo off", async () => {
+  needs("setsTerminal")("does not echo input with echo off", async () => {
     const process = await start({
       argv: sh('echo ready; read -r line; printf %s "$line" | wc -c'),
       tty: { echo: false },
@@ -98,7 +98,7 @@ describeBackends("a tty", ({ supports, needs, start }) => {
     expect((await outcome(process)).pty).toBe("ready\r\n6\r\n");
   });
 
-  needs("setsTerminal")("passes 65,536 random bytes unchanged in both directions when raw", async () => {
+  needs("setsTerminal")("passes 65,536 random bytes unchanged in both directions in raw mode", async () => {
     const bytes = randomBytes(65_536);
     const process = await start({ argv: sh("printf :; exec head -c 65536"), tty: { raw: true } });
     await printed(process, ":");
@@ -109,7 +109,7 @@ describeBackends("a tty", ({ supports, needs, start }) => {
   });
 
   if (supports.presetsTerminal) {
-    it("is raw and silent before the program runs, so that nothing typed early is lost or shown", async () => {
+    it("is in raw mode without echo before the program runs, so that early input is neither lost nor echoed", async () => {
       for (let run = 0; run < 10; run += 1) {
         const process = await start({ argv: ["head", "-c", "6"], tty: { raw: true } });
         await process.write("a\r\x03\x04\x11b");
@@ -118,7 +118,7 @@ describeBackends("a tty", ({ supports, needs, start }) => {
     });
   }
 
-  needs("setsTerminal")("delivers all that was printed before the exit", async () => {
+  needs("setsTerminal")("delivers all output from before the exit", async () => {
     const bytes = randomBytes(300_000);
     writeFileSync(scratch("tail"), bytes);
     for (let run = 0; run < 10; run += 1) {
@@ -129,7 +129,7 @@ describeBackends("a tty", ({ supports, needs, start }) => {
     }
   });
 
-  needs("signals", "tellsSignals")("does not end with a program that closes it and goes on", async () => {
+  needs("signals", "reportsSignals")("keeps a program running that closes its terminal", async () => {
     const process = await start({ argv: sh("exec <&- >&- 2>&-; while :; do sleep 0.01; done"), tty: true });
     expect((await process.read({ waitMs: 200 })).exited).toBe(false);
     await process.signal("SIGUSR1");

@@ -1,4 +1,4 @@
-// Write ids: a client that lost the answer asks again and types nothing twice.
+// Write ids: a client that lost a reply can repeat a write without writing twice.
 import { expect, it } from "@jest/globals";
 import type { Process } from "../../lib/process/process.ts";
 import { outcome } from "../support/outcome.ts";
@@ -8,7 +8,7 @@ import { describeBackends } from "./backends.ts";
 
 describeBackends("write ids", ({ needs, start }) => {
   const cat = () => start({ argv: ["cat"], pipeStdin: true });
-  /** Prints its lines of input as one; a dot ends it. */
+  /** Joins its lines of input; a dot ends it. */
   const join = () =>
     start({ argv: sh('while read -r line && [ "$line" != . ]; do printf %s "$line"; done'), pipeStdin: true });
   const printedBy = async (process: Process) => {
@@ -33,7 +33,7 @@ describeBackends("write ids", ({ needs, start }) => {
     expect(await printedBy(process)).toBe("aaaa");
   });
 
-  it("takes text and its bytes for the same write", async () => {
+  it("treats text and its bytes as the same write", async () => {
     const process = await join();
     await process.write("é\n", { writeId: "1" });
     expect(await process.write(Uint8Array.of(0xc3, 0xa9, 0x0a), { writeId: "1" })).toBe("accepted");
@@ -48,7 +48,7 @@ describeBackends("write ids", ({ needs, start }) => {
     expect(await printedBy(process)).toBe("first");
   });
 
-  needs("closesPipes")("acknowledges a retry also when stdin was closed or the process ended meanwhile", async () => {
+  needs("closesPipes")("acknowledges a retry also after stdin was closed or the process has ended", async () => {
     const process = await cat();
     await process.write("x", { writeId: "1" });
     await process.closeStdin();
@@ -66,7 +66,7 @@ describeBackends("write ids", ({ needs, start }) => {
     expect(await process.write("y", { writeId: "1" })).toBe("stdinClosed");
   });
 
-  it("keeps the ids of one process apart from those of another", async () => {
+  it("keeps the ids of two processes apart", async () => {
     const [one, two] = await Promise.all([join(), join()]);
     await one.write("one\n", { writeId: "1" });
     expect(await two.write("two\n", { writeId: "1" })).toBe("accepted");
@@ -77,7 +77,7 @@ describeBackends("write ids", ({ needs, start }) => {
 describeBackends(
   "two write ids remembered",
   ({ needs, start }) => {
-    needs("closesPipes", "ownHost")("forgets the oldest first", async () => {
+    needs("closesPipes", "ownHost")("forgets the oldest write id first", async () => {
       const process = await start({ argv: ["cat"], pipeStdin: true });
       for (const writeId of ["a", "b", "c", "b", "c", "a"]) await process.write(writeId, { writeId });
       await process.closeStdin();

@@ -8,8 +8,8 @@ import { checks } from "../../scripts/codex/suite.mjs";
 const root = join(import.meta.dirname, "../..");
 
 it.each([
-  ["README.md", `${limits.retainedBytes / 2 ** 20} MiB a process and ${limits.closedRetentionMs / 1000} s`],
-  ["README.md", `does not come back within ${limits.sessionTtlMs / 1000} s`],
+  ["README.md", `${limits.retainedBytes / 2 ** 20} MiB per process and ${limits.closedRetentionMs / 1000} s`],
+  ["README.md", `does not reconnect within ${limits.sessionTtlMs / 1000} s`],
   ["README.md", `compares ${checks.filter(({ slow }) => !slow).length} answers`],
   ["lib/README.md", `connection up to ${limits.unreadBytes / 2 ** 20} MiB are kept`],
   ["protocol/README.md", `1 to ${limits.chunkBytes.toLocaleString("en")} bytes`],
@@ -27,6 +27,12 @@ it.each([
     "protocol/README.md",
     `${limits.viewFrameBytes / 1024} KiB for viewers, whose connections are counted apart (${limits.viewConnections})`,
   ],
+  [
+    "protocol/README.md",
+    `share ${limits.connectionsBytes / 2 ** 20} MiB of memory (viewers: ${limits.viewConnectionsBytes / 2 ** 20} MiB)`,
+  ],
+  ["protocol/README.md", `charged its frame and ${limits.requestOverheadBytes / 1024} KiB`],
+  ["protocol/README.md", `at most ${limits.listBytes / 2 ** 20} MiB (viewers: ${limits.listPageBytes / 1024} KiB)`],
   ["protocol/README.md", `A viewer's session ends ${limits.viewSessionTtlMs / 1000} s after its connection`],
   ["protocol/README.md", `(${limits.sessions.toLocaleString("en")} that control, ${limits.viewSessions} of viewers)`],
   ["protocol/README.md", `at most ${limits.frameBytes / 2 ** 20} MiB`],

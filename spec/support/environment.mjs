@@ -1,6 +1,9 @@
 // Jest environment that gives the specs the real `process`. Jest's own is a copy, on which signal listeners such as
-// SIGCHLD never fire. What Jest or a spec leaves behind on the real one is taken back at teardown.
+// SIGCHLD never fire. What Jest or a spec leaves behind on the real one is taken back at teardown. A spec file that leaves child
+// processes, sockets, servers or timers behind fails: the next file in the same worker would meet them, and the worker could not
+// end by itself.
 import { TestEnvironment } from "jest-environment-node";
+import { Leftovers } from "./leftovers.mjs";
 
 /** What Jest replaces on the sandbox's process: exit to report the caller, getBuiltinModule to serve its own registry. */
 const REPLACED_BY_JEST = ["exit", "getBuiltinModule"];
@@ -9,12 +12,14 @@ export default class RealProcessEnvironment extends TestEnvironment {
   #descriptors = REPLACED_BY_JEST.map((name) => [name, Object.getOwnPropertyDescriptor(process, name)]);
   #listeners = signalListeners();
   #env = { ...process.env };
+  #leftovers;
 
   constructor(config, context) {
     // Jest's cleanup deletes (or wraps) the properties of every global set in a spec file: on the real process, fatal.
     const testEnvironmentOptions = { ...config.projectConfig.testEnvironmentOptions, globalsCleanup: "off" };
     super({ ...config, projectConfig: { ...config.projectConfig, testEnvironmentOptions } }, context);
     this.global.process = process;
+    this.#leftovers = new Leftovers(context.testPath);
   }
 
   async teardown() {
@@ -29,6 +34,7 @@ export default class RealProcessEnvironment extends TestEnvironment {
     }
     for (const name of Object.keys(process.env)) if (!(name in this.#env)) delete process.env[name];
     Object.assign(process.env, this.#env);
+    await this.#leftovers.check();
   }
 }
 

@@ -1,4 +1,4 @@
-// Much data over the wire, both ways, and through a relay: every byte, in order, by sha256.
+// Large transfers in both directions, directly and through a relay: every byte, in order, compared by sha256.
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { RemoteBackend } from "../../lib/client/remote-backend.ts";
@@ -30,7 +30,7 @@ describe.each(["direct", "relayed"])("a %s connection", (kind) => {
     await host.close();
   });
 
-  it("carries 10 MB of output", async () => {
+  it("carries 10 MB of output unchanged", async () => {
     const process = await client.start({ argv: fixture("print-random.mjs", `${TEN_MB}`) });
     const chunks = { stdout: [] as Uint8Array[], stderr: [] as Uint8Array[], pty: [] as Uint8Array[] };
     for await (const event of process.iterate({ delivery: "lossless" })) {
@@ -41,9 +41,9 @@ describe.each(["direct", "relayed"])("a %s connection", (kind) => {
   });
 
   it.each([
-    ["at once", TEN_MB],
-    ["in pieces that nobody waits for", 70_000],
-  ])("carries 10 MB of input %s", async (_name, size) => {
+    ["in one write", TEN_MB],
+    ["in writes that are not awaited", 70_000],
+  ])("carries 10 MB of input unchanged, %s", async (_name, size) => {
     const process = await client.start({ argv: fixture("digest-input.mjs"), pipeStdin: true });
     const bytes = randomBytes(TEN_MB);
     const writes: Promise<string>[] = [];
@@ -53,7 +53,7 @@ describe.each(["direct", "relayed"])("a %s connection", (kind) => {
     expect((await outcome(process)).stdout).toBe(`${sha256(bytes)}\n`);
   });
 
-  it("shows the same events as the supervisor itself", async () => {
+  it("delivers the same events as the supervisor itself", async () => {
     const process = await client.start({
       argv: sh("echo one; read line; echo $line >&2; read line; exit 3"),
       pipeStdin: true,
@@ -69,14 +69,14 @@ describe.each(["direct", "relayed"])("a %s connection", (kind) => {
     expect(await transcript(await client.attach(process.id))).toEqual(await transcript(local));
   });
 
-  it("lets a reader that stops hold the process back, and then go on without loss", async () => {
+  it("makes the process wait for a lossless reader that stops, which then goes on without loss", async () => {
     const size = 5_000_000;
     const process = await client.start({ argv: sh(`/usr/bin/head -c ${size} /dev/zero; echo done >&2`) });
     const reader = process.iterate({ delivery: "lossless" });
     await reader.next();
     let sum = limits.chunkBytes;
     let read = 1;
-    // Everything in flight settles while the reader stands still; a list is answered behind it.
+    // Everything in flight arrives while the reader is stopped: the reply to a list comes behind it.
     for (let round = 0; round < 50; round += 1) await client.list();
     expect(process.info.state).toBe("running");
     for await (const event of reader) {
@@ -88,7 +88,7 @@ describe.each(["direct", "relayed"])("a %s connection", (kind) => {
     expect(sum).toBeGreaterThanOrEqual(size);
   });
 
-  it("refuses a write that fits no frame, and goes on", async () => {
+  it("refuses a write that exceeds a frame, and accepts later ones", async () => {
     const process = await client.start({ argv: ["/bin/cat"], pipeStdin: true });
     const tooMuch = process.write(new Uint8Array(limits.frameBytes + 1));
     await expect(tooMuch).rejects.toMatchObject({ code: expect.stringMatching(/^(INVALID_PARAMS|LIMIT_EXCEEDED)$/) });
@@ -98,11 +98,11 @@ describe.each(["direct", "relayed"])("a %s connection", (kind) => {
   });
 });
 
-describe("ends with different windows", () => {
+describe("a client and a server with different windows", () => {
   let host: WireHost;
   afterAll(() => host.close());
 
-  it("still carry everything, whichever of the two is the smaller one", async () => {
+  it("transfer all output, with the smaller window on either side", async () => {
     host = await WireHost.open({ limits: { windowBytes: 100_000 } });
     for (const windowBytes of [1_000_000, 10_000]) {
       const client = await host.connect({ limits: { windowBytes }, token: TOKEN });

@@ -1,4 +1,4 @@
-// Who gets in, and how: tokens, web pages, scanners, unix sockets. Whoever is refused holds nothing and learns nothing.
+// Which clients a server accepts: tokens, web pages, scanners, unix sockets. A refused client occupies and learns nothing.
 import { once } from "node:events";
 import { existsSync, statSync, writeFileSync } from "node:fs";
 import { connect as connectTcp, createServer, type Socket } from "node:net";
@@ -14,7 +14,7 @@ import { makeScratch } from "../support/scratch.ts";
 import { runProgram } from "../support/system-run.ts";
 import { TOKEN, WireHost } from "../support/wire-host.ts";
 
-/** The HTTP status with which the server answers a WebSocket, 101 when it is let in. */
+/** The HTTP status of the reply to a WebSocket upgrade; 101 when it is accepted. */
 async function statusOf(url: string, headers: Record<string, string>, subprotocol = SUBPROTOCOL): Promise<number> {
   const socket = new WebSocket(url, subprotocol, { headers });
   return new Promise((resolve, reject) => {
@@ -44,7 +44,7 @@ describe("a server on TCP", () => {
   const serveToo = (limits: Partial<Limits> = {}) =>
     serve(host.supervisor, { auth: { kind: "token", token: TOKEN }, listen: { host: "127.0.0.1", port: 0 }, limits });
 
-  it("lets nobody in without the token", async () => {
+  it("refuses clients without the right token", async () => {
     const unauthorized = { code: "UNAUTHORIZED", data: {} };
     expect(await refusal(connect(url))).toEqual(unauthorized);
     for (const token of ["", "wrong", `${TOKEN} `, TOKEN.slice(1)]) {
@@ -52,7 +52,7 @@ describe("a server on TCP", () => {
     }
   });
 
-  it("takes the token from an Authorization header", async () => {
+  it("reads the token from an Authorization header", async () => {
     const socket = new WebSocket(url, SUBPROTOCOL, {
       headers: { Authorization: `Bearer ${TOKEN.replaceAll(" ", "_")}` },
     });
@@ -69,12 +69,12 @@ describe("a server on TCP", () => {
         1,
       ]),
     );
-    // This host's token has spaces, which a header cannot carry: refused, so the header was read and compared.
+    // The header cannot carry the spaces of this host's token. The refusal shows that it was read and compared.
     const [code] = await once(socket, "close");
     expect(code).toBe(4401);
   });
 
-  it("refuses web pages, but for those of allowed origins", async () => {
+  it("refuses web pages, except those of allowed origins", async () => {
     expect(await statusOf(url, { Origin: "https://evil.example" })).toBe(403);
     expect(await statusOf(url, { Origin: "null" })).toBe(403);
     expect(await statusOf(url, { Origin: "https://allowed.example.evil.example" })).toBe(403);
@@ -82,7 +82,7 @@ describe("a server on TCP", () => {
     expect(await statusOf(url, {})).toBe(101);
   });
 
-  it("refuses a WebSocket that speaks another protocol", async () => {
+  it("refuses a WebSocket that offers another subprotocol", async () => {
     expect(await statusOf(url, {}, "chat")).toBe(400);
   });
 
@@ -93,7 +93,7 @@ describe("a server on TCP", () => {
     }
   });
 
-  it("keeps no connection for a second request: one without a handshake is hung up on after handshakeMs", async () => {
+  it("closes a plain HTTP connection after its first reply", async () => {
     const socket = connectTcp(Number(new URL(url).port), "127.0.0.1");
     socket.write("GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n");
     const answer = await text(socket);
@@ -101,11 +101,11 @@ describe("a server on TCP", () => {
   });
 
   it.each([
-    ["says nothing at all", ""],
-    ["sends half a request", "GET / HTTP/1.1\r\nHost: x\r\n"],
-    ["upgrades and says no hello", upgrade()],
+    ["sends nothing at all", ""],
+    ["sends half of a request", "GET / HTTP/1.1\r\nHost: x\r\n"],
+    ["upgrades and sends no hello", upgrade()],
   ])(
-    "hangs up in handshakeMs on one who %s",
+    "closes a connection after handshakeMs when it %s",
     async (_name, bytes) => {
       const hasty = await serveToo({ handshakeMs: 150 });
       const { port } = new URL(hasty.url as string);
@@ -119,7 +119,7 @@ describe("a server on TCP", () => {
     4_000,
   );
 
-  it("goes down at once although somebody is connected and says nothing", async () => {
+  it("closes at once although silent clients are connected", async () => {
     const other = await serveToo();
     const { port } = new URL(other.url as string);
     const silent = connectTcp(Number(port), "127.0.0.1");
@@ -133,7 +133,7 @@ describe("a server on TCP", () => {
     half.destroy();
   }, 4_000);
 
-  it("does not listen without a token where others could reach it", async () => {
+  it("does not listen without a token on an address that other machines can reach", async () => {
     const open = { auth: { kind: "none" }, listen: { host: "0.0.0.0", port: 0 } } as const;
     expect(await refusal(serve(host.supervisor, open))).toEqual({ code: "INVALID_PARAMS", data: { field: "auth" } });
   });
@@ -145,7 +145,7 @@ describe("a server on a unix socket", () => {
   afterAll(() => supervisor.close());
   const at = (path: string): ServeOptions => ({ auth: { kind: "none" }, listen: { path } });
 
-  it("can be reached by its user alone, and is gone from the file system when it is closed", async () => {
+  it("can be reached by its own user only, and removes its socket file when it closes", async () => {
     const path = scratch("own.sock");
     const server = await serve(supervisor, at(path));
     expect(server.url).toBe(`unix:${path}`);
@@ -157,7 +157,7 @@ describe("a server on a unix socket", () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  it("is refused where the path has more than 107 bytes, which the system would cut", async () => {
+  it("refuses a path of more than 107 bytes, which the system would truncate", async () => {
     const [fits, tooLong] = [107, 108].map((bytes) => scratch("").padEnd(bytes, "x"));
     const server = await serve(supervisor, at(fits as string));
     await server.close();
@@ -167,7 +167,7 @@ describe("a server on a unix socket", () => {
     });
   });
 
-  it("takes the place of a socket whose server was killed", async () => {
+  it("replaces the stale socket file of a killed server", async () => {
     const path = scratch("stale.sock");
     const listen = `require("net").createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, 9))`;
     await runProgram([process.execPath, "-e", listen]);
@@ -178,7 +178,7 @@ describe("a server on a unix socket", () => {
     await server.close();
   });
 
-  it("does not push a living server aside", async () => {
+  it("does not replace the socket file of a running server", async () => {
     const path = scratch("live.sock");
     const living = createServer().listen(path);
     await once(living, "listening");
@@ -187,7 +187,7 @@ describe("a server on a unix socket", () => {
     living.close();
   });
 
-  it("does not remove a file that is no socket", async () => {
+  it("does not remove a file that is not a socket", async () => {
     const path = scratch("precious");
     writeFileSync(path, "data");
     await expect(serve(supervisor, at(path))).rejects.toMatchObject({
@@ -197,7 +197,7 @@ describe("a server on a unix socket", () => {
   });
 });
 
-/** A WebSocket's opening by hand. */
+/** An upgrade request to a WebSocket, as text. */
 function upgrade(): string {
   return [
     "GET / HTTP/1.1",

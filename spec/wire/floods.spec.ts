@@ -1,5 +1,5 @@
-// Peers that ask without end, and read nothing or much too much: what they make the server hold stays small, what it owes
-// them comes when they read, and it goes on for all others.
+// Peers that send endless requests and do not read the replies, or request far too much: the server buffers little for them,
+// sends the remaining replies when they read again, and keeps serving all other clients.
 import { afterEach, describe, expect, it, jest } from "@jest/globals";
 import { WebSocket } from "ws";
 import { Requests } from "../../lib/codex/server/requests.ts";
@@ -17,6 +17,8 @@ import { WirePeer } from "../support/wire-peer.ts";
 
 const VIEW_TOKEN = "a token for viewers";
 const MIB = 1024 * 1024;
+/** Viewers are read without a rest, so that turns of the event loop show when nothing more is done. */
+const UNRESTING = { viewTurnMs: 10_000 };
 
 describe("a server that is flooded", () => {
   let host: WireHost;
@@ -31,7 +33,7 @@ describe("a server that is flooded", () => {
     undo.push(() => host.close());
   }
 
-  /** A viewer that has said hello. */
+  /** A viewer that is welcome. */
   async function viewer(): Promise<{ peer: WirePeer; socket: WebSocket }> {
     const socket = new WebSocket(host.server.url as string, SUBPROTOCOL, { perMessageDeflate: false });
     undo.push(() => socket.terminate());
@@ -42,7 +44,7 @@ describe("a server that is flooded", () => {
     return { peer, socket };
   }
 
-  /** Another client's process answers. */
+  /** The server still serves another client. */
   async function ownerGoesOn(): Promise<void> {
     const client = await host.connectDirectly();
     const process = await client.start({ argv: ["/bin/cat"], pipeStdin: true });
@@ -61,7 +63,7 @@ describe("a server that is flooded", () => {
     }
   }
 
-  it("holds next to nothing for a viewer that pings and never reads", async () => {
+  it("buffers next to nothing for a viewer that pings and never reads", async () => {
     await open();
     const printer = await host.supervisor.start({
       argv: sh("read -r go; head -c 60000000 /dev/zero"),
@@ -72,7 +74,7 @@ describe("a server that is flooded", () => {
     peer.request(1, "process/subscribe", { ...address, afterSeq: 0, delivery: "gap" });
     await peer.reply(1);
     socket.pause();
-    // More than the kernel takes: from here on all that is sent to it waits in the server.
+    // More than the kernel buffers: from here on everything sent to this viewer waits in the server.
     await printer.write("go\n");
     await end(printer);
     const memory = () => {
@@ -97,7 +99,7 @@ describe("a server that is flooded", () => {
     );
   }
 
-  /** A viewer that asks for 64 KiB so many times and reads nothing, once the server does no more for it. */
+  /** A viewer that requests 64 KiB many times and reads nothing. Resolves when the server has stopped handling its requests. */
   async function unreadViewer(requests: number) {
     const process = await host.supervisor.start({ argv: sh("head -c 65536 /dev/zero; read -r end"), pipeStdin: true });
     await printed(process, "\0".repeat(65_536));
@@ -110,10 +112,10 @@ describe("a server that is flooded", () => {
     return { peer, socket, answered: read.mock.calls.length };
   }
 
-  it("answers no more than fits to a viewer that asks and never reads, and everything once it reads", async () => {
-    await open();
+  it("handles few requests of a viewer that does not read the replies, and all of them once it reads", async () => {
+    await open({ limits: UNRESTING });
     const { peer, socket, answered } = await unreadViewer(900);
-    // The kernel takes some MiB, and the server one.
+    // The kernel buffers some MiB, and the server one.
     expect(answered).toBeGreaterThan(10);
     expect(answered).toBeLessThan(500);
     await ownerGoesOn();
@@ -122,9 +124,9 @@ describe("a server that is flooded", () => {
     expect(peer.of("reply").map(({ id }) => id)).toEqual(Array.from({ length: 900 }, (_, index) => index + 1));
   });
 
-  it("drops a viewer that takes nothing of its replies for too long with 1013, and lets it come back", async () => {
+  it("drops a viewer that reads nothing for stallMs with 1013, and lets it reconnect", async () => {
     const clock = new FakeClock();
-    await open({ clock, limits: { stallMs: 8_000 } });
+    await open({ clock, limits: { ...UNRESTING, stallMs: 8_000 } });
     const { peer, socket } = await unreadViewer(900);
     clock.advance(7_000);
     expect(peer.closing).toBe(undefined);
@@ -134,7 +136,7 @@ describe("a server that is flooded", () => {
     await viewer();
   });
 
-  it("looks once for many viewers' calls of the same, and answers all", async () => {
+  it("inspects a process once for many concurrent calls of viewers, and answers all", async () => {
     await open();
     const sleeper = await host.supervisor.start({ argv: ["/bin/sleep", "600"] });
     const activity = jest.spyOn(Process.prototype, "activity");
@@ -149,7 +151,7 @@ describe("a server that is flooded", () => {
     expect(activity.mock.calls.length).toBeLessThan(1_000);
   }, 30_000);
 
-  it("refuses what a viewer may not do without keeping a thing for it", async () => {
+  it("refuses forbidden requests of a viewer without counting them against its limit", async () => {
     await open({ limits: { requests: 10 } });
     const { peer } = await viewer();
     for (let id = 1; id <= 100; id += 1) peer.request(id, "process/signal", { signal: "SIGKILL" });
@@ -157,7 +159,7 @@ describe("a server that is flooded", () => {
     expect(new Set(replies.map(({ error }) => (error as { code: string }).code))).toEqual(new Set(["FORBIDDEN"]));
   });
 
-  it("lets a viewer wait for so many reads and refuses more, and goes on once they are over", async () => {
+  it("refuses a viewer more waiting reads than viewRequests, and accepts new ones once those are answered", async () => {
     await open({ limits: { viewRequests: 5 } });
     const process = await host.supervisor.start({ argv: ["/bin/cat"], pipeStdin: true });
     const { peer } = await viewer();
@@ -170,8 +172,8 @@ describe("a server that is flooded", () => {
     expect(await peer.reply(7)).toMatchObject({ result: { exited: false } });
   });
 
-  it("charges waiting requests of all viewers together by what they cost", async () => {
-    await open({ limits: { viewRequestsBytes: 20_000, requestOverheadBytes: 2_000 } });
+  it("limits the memory of the waiting requests of all viewers together", async () => {
+    await open({ limits: { viewConnectionsBytes: 20_000, requestOverheadBytes: 2_000 } });
     const process = await host.supervisor.start({ argv: ["/bin/cat"], pipeStdin: true });
     const { id: processId, incarnation } = process;
     const wait = { processId, incarnation, waitMs: 600_000, padding: new Uint8Array(10_000) };
@@ -180,7 +182,7 @@ describe("a server that is flooded", () => {
     first.peer.request(2, "process/read", wait);
     second.peer.request(1, "process/read", wait);
     expect(await second.peer.reply(1)).toMatchObject({ error: { code: "LIMIT_EXCEEDED" } });
-    // What a connection held is free again with its end.
+    // A closed connection frees the memory of its requests.
     first.socket.terminate();
     await settled(
       async () => {
@@ -192,7 +194,7 @@ describe("a server that is flooded", () => {
     );
   });
 
-  it("registers no more listeners on a signal than Node takes for sound, however many reads wait", async () => {
+  it("registers at most ten listeners on an AbortSignal for any number of reads, so that Node warns of no leak", async () => {
     await open();
     const process = await host.supervisor.start({ argv: ["/bin/cat"], pipeStdin: true });
     const counts = new Map<unknown, number>();
@@ -216,7 +218,7 @@ describe("a server that is flooded", () => {
 });
 
 describe("a server of the Codex dialect that is flooded", () => {
-  it("answers no more than fits to a client that does not read, and everything once it reads", async () => {
+  it("handles few requests of a client that does not read the replies, and all of them once it reads", async () => {
     const host = await CodexHost.open();
     const request = jest.spyOn(Requests.prototype, "request");
     try {

@@ -1,4 +1,4 @@
-// Connections that are gone without a word: both sides notice by silence, and the client comes back.
+// Half-open connections, which are lost without a close: both sides detect the silence, and the client reconnects.
 import { type AddressInfo, createServer, type Server } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { RemoteBackend } from "../../lib/client/remote-backend.ts";
@@ -8,7 +8,7 @@ import { sh } from "../support/programs.ts";
 import { WireHost } from "../support/wire-host.ts";
 import { becomes } from "../support/wire-link.ts";
 
-describe("a connection that went silent", () => {
+describe("a connection that has gone silent", () => {
   let host: WireHost;
   let client: RemoteBackend;
   beforeAll(async () => {
@@ -17,7 +17,7 @@ describe("a connection that went silent", () => {
   });
   afterAll(() => host.close());
 
-  it("is noticed by the client, which comes back and goes on", async () => {
+  it("is detected by the client, which reconnects and goes on", async () => {
     const process = await client.start({ argv: sh("echo one; read line; echo $line"), pipeStdin: true });
     await printed(process, "one");
     host.proxy.hold("up", "down");
@@ -29,9 +29,9 @@ describe("a connection that went silent", () => {
     expect((await outcome(process)).stdout).toBe("one\ntwo\n");
   });
 
-  it("stays when only nobody has anything to say", async () => {
+  it("is kept when it is only idle", async () => {
     const before = host.proxy.connections;
-    // Longer than it takes to be given up, measured by the pings of another client that is.
+    // Longer than the time after which a dead connection is given up.
     const other = await host.connectDirectly();
     for (let round = 0; round < 6; round += 1) {
       const quiet = await other.start({ argv: ["/bin/sleep", "0.04"] });
@@ -41,14 +41,14 @@ describe("a connection that went silent", () => {
     expect(host.proxy.connections).toBe(before);
   });
 
-  it("is tried anew when a new one opens and says nothing either", async () => {
+  it("is replaced by further attempts while new connections stay silent too", async () => {
     host.proxy.hold("up", "down");
     await becomes(client, "recovering");
     const before = host.proxy.connections;
-    // New connections are made and swallowed: TCP answers, nobody speaks. They must be given up one after the other.
+    // New connections open and stay silent: TCP accepts, no server speaks. They must be given up one after the other.
     const second = new Promise<void>((resolve) => {
-      const look = () => (host.proxy.connections >= before + 2 ? resolve() : setImmediate(look));
-      look();
+      const check = () => (host.proxy.connections >= before + 2 ? resolve() : setImmediate(check));
+      check();
     });
     await second;
     host.proxy.cut();
@@ -57,7 +57,7 @@ describe("a connection that went silent", () => {
     expect(client.link.state).toBe("connected");
   });
 
-  it("keeps nobody from closing for longer than closeDeadlineMs", async () => {
+  it("delays the close of a client by at most closeDeadlineMs", async () => {
     const leaving = await host.connect({ limits: { closeDeadlineMs: 50 } });
     host.proxy.hold("up", "down");
     const closing = leaving.close();
@@ -70,16 +70,17 @@ describe("a connection that went silent", () => {
   });
 });
 
-describe("a server that takes the connection and says nothing", () => {
+describe("a server that accepts the connection and stays silent", () => {
   let silent: Server;
   beforeAll((done) => {
-    silent = createServer().listen(0, "127.0.0.1", () => done());
+    // Reads everything: otherwise the server would not notice the end of the client, and keep the socket.
+    silent = createServer((socket) => socket.resume()).listen(0, "127.0.0.1", () => done());
   });
   afterAll(() => {
     silent.close();
   });
 
-  it("is no server: connecting fails in handshakeMs", async () => {
+  it("makes connecting fail after handshakeMs", async () => {
     const { port } = silent.address() as AddressInfo;
     const connecting = connect(`ws://127.0.0.1:${port}`, { limits: { handshakeMs: 100 } });
     await expect(connecting).rejects.toMatchObject({ code: "CONNECTION_LOST", data: { reason: "unreachable" } });

@@ -1,5 +1,5 @@
-// Somebody sends a running server everything but what it expects: it says goodbye to him, keeps nothing, and goes on for
-// everybody else.
+// Clients that send a server arbitrary bytes: it closes their connections, keeps nothing of them, and keeps serving all other
+// clients.
 import { once } from "node:events";
 import { connect as connectTcp } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
@@ -13,7 +13,7 @@ import { end, printed } from "../support/outcome.ts";
 import { TOKEN, WireHost } from "../support/wire-host.ts";
 import { WirePeer } from "../support/wire-peer.ts";
 
-describe("a server that is sent nonsense", () => {
+describe("a server that receives nonsense", () => {
   let host: WireHost;
   let client: RemoteBackend;
   beforeAll(async () => {
@@ -28,7 +28,7 @@ describe("a server that is sent nonsense", () => {
     );
   }
 
-  /** Another client's process answers, before and after. */
+  /** The server still serves another client. */
   async function othersGoOn(): Promise<void> {
     const process = await client.start({ argv: ["/bin/cat"], pipeStdin: true });
     await process.write("still here");
@@ -38,17 +38,17 @@ describe("a server that is sent nonsense", () => {
     expect(client.link.state).toBe("connected");
   }
 
-  it("hangs up on arbitrary frames, before hello and after", async () => {
+  it("closes a connection after an arbitrary frame, before hello and after", async () => {
     const codes = new Set<number>();
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 100 }), fc.boolean(), async (frame, greeted) => {
-        const stranger = await peer();
+        const attacker = await peer();
         if (greeted) {
-          stranger.hello(TOKEN);
-          await stranger.next("welcome");
+          attacker.hello(TOKEN);
+          await attacker.next("welcome");
         }
-        stranger.sendBytes(frame);
-        codes.add((await stranger.closed).code);
+        attacker.sendBytes(frame);
+        codes.add((await attacker.closed).code);
       }),
       runs(100),
     );
@@ -56,11 +56,11 @@ describe("a server that is sent nonsense", () => {
     await othersGoOn();
   });
 
-  it("answers requests with arbitrary arguments, and runs nothing for them", async () => {
+  it("answers requests with arbitrary arguments, and starts no process for them", async () => {
     const before = await host.supervisor.list();
-    const stranger = await peer();
-    stranger.hello(TOKEN);
-    await stranger.next("welcome");
+    const attacker = await peer();
+    attacker.hello(TOKEN);
+    await attacker.next("welcome");
     const names = ["processId", "incarnation", "afterSeq", "delivery", "chunk", "signal", "size", "spec", "waitMs"];
     const value = fc.oneof(
       fc.constantFrom(null, true, "", "p", "gap", -1, 0, 1.5, 2 ** 53 - 1),
@@ -74,32 +74,32 @@ describe("a server that is sent nonsense", () => {
     let id = 0;
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...methods), params, async (method, arguments_) => {
-        // A right spec is the one thing that would start a program.
+        // Only a valid spec could start a program.
         const { spec: _spec, ...rest } = arguments_;
         id += 1;
-        stranger.request(
+        attacker.request(
           id,
           `process/${method}`,
           method === "start" ? { ...rest, spec: { argv: [] } } : rest,
           [id - 1].filter(Boolean),
         );
-        expect(await stranger.reply(id)).toMatchObject({ id });
+        expect(await attacker.reply(id)).toMatchObject({ id });
       }),
       runs(300),
     );
-    stranger.transport.terminate();
+    attacker.transport.terminate();
     expect((await host.supervisor.list()).length).toBe(before.length);
     await othersGoOn();
   });
 
   it("refuses a frame larger than its limit with 1009", async () => {
-    const stranger = await peer();
-    stranger.sendBytes(new Uint8Array(1_000_001));
-    expect(await stranger.closed).toMatchObject({ code: 1009 });
+    const attacker = await peer();
+    attacker.sendBytes(new Uint8Array(1_000_001));
+    expect(await attacker.closed).toMatchObject({ code: 1009 });
     await othersGoOn();
   });
 
-  it("survives bytes that are no HTTP and no WebSocket", async () => {
+  it("survives bytes that are neither HTTP nor WebSocket", async () => {
     const { port } = new URL(host.server.url as string);
     for (const bytes of [
       "\0\0\0\0",
@@ -116,7 +116,7 @@ describe("a server that is sent nonsense", () => {
     await othersGoOn();
   });
 
-  it("answers one request of a connection, however many follow it in the same packet", async () => {
+  it("answers at most one of the plain HTTP requests on a connection", async () => {
     const { port } = new URL(host.server.url as string);
     const socket = connectTcp(Number(port), "127.0.0.1");
     let answers = "";
@@ -128,14 +128,14 @@ describe("a server that is sent nonsense", () => {
     const closed = new Promise((resolve) => socket.once("close", resolve));
     socket.write("GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n".repeat(1000));
     await closed;
-    // What was not read may cost the answer as well.
+    // Closing with unread bytes resets the connection, which may lose the reply as well.
     expect(answers.split("HTTP/1.1 ").length - 1).toBeLessThanOrEqual(1);
     await othersGoOn();
   });
 
-  it("keeps nothing of those who come and go", async () => {
+  it("keeps nothing of clients that have gone", async () => {
     const VISITORS = 300;
-    /** What the heap grew by while they came and went. */
+    /** Growth of the heap over a round of visitors. */
     const growth = async () => {
       const before = heapBytes();
       for (let count = 0; count < VISITORS; count += 1) {
@@ -146,9 +146,9 @@ describe("a server that is sent nonsense", () => {
       return heapBytes() - before;
     };
     await growth();
-    // What is kept of each is kept in every round; what an engine allocates now and then is not.
+    // A leak grows in every round; other allocations of the engine do not.
     const growths = [await growth(), await growth(), await growth()];
-    // A connection of a server is several KiB.
+    // A leaked connection would be several KiB.
     expect(Math.min(...growths)).toBeLessThan(VISITORS * 1024);
   });
 });

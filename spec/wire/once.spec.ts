@@ -1,4 +1,4 @@
-// A request whose reply was lost is sent again: what it changes is changed once, and its caller gets the first outcome.
+// A request whose reply was lost is sent again: it takes effect once, and its caller gets the outcome of the first time.
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { filter, firstValueFrom } from "rxjs";
 import type { RemoteBackend } from "../../lib/client/remote-backend.ts";
@@ -18,7 +18,7 @@ describe("a request whose reply was lost", () => {
   });
   afterAll(() => host.close());
 
-  /** Replies do not pass until `executed`; then the connection is cut and what was in it is gone. */
+  /** Holds the replies back until `executed`, then cuts the connection, so that they are lost. */
   async function loseReply<T>(call: () => Promise<T>, executed: () => Promise<unknown>): Promise<T> {
     host.proxy.hold("down");
     const result = call();
@@ -30,7 +30,7 @@ describe("a request whose reply was lost", () => {
 
   const here = (process: Process) => host.supervisor.attach(process.id);
 
-  it("starts one process", async () => {
+  it("starts only one process", async () => {
     const { changes$ } = host.supervisor;
     const running = firstValueFrom(changes$.pipe(filter(({ state }) => state === "running")));
     const known = (await host.supervisor.list()).length;
@@ -45,7 +45,7 @@ describe("a request whose reply was lost", () => {
     await exitOf(process);
   });
 
-  it("refuses a start once, with the same error", async () => {
+  it("reports a failed start with its first error", async () => {
     const changed = firstValueFrom(host.supervisor.changes$.pipe(filter(({ state }) => state === "removed")));
     const starting = loseReply(
       () => client.start({ argv: ["/nowhere/to/be/found"] }),
@@ -54,7 +54,7 @@ describe("a request whose reply was lost", () => {
     await expect(starting).rejects.toMatchObject({ code: "SPAWN_FAILED", data: { kind: "not-found" } });
   });
 
-  it("delivers one signal", async () => {
+  it("delivers its signal only once", async () => {
     const process = await client.start({ argv: fixture("on-signal.mjs", "SIGUSR2=ignore", "SIGTERM=0") });
     await printed(process, "ready");
     const local = await here(process);
@@ -66,7 +66,7 @@ describe("a request whose reply was lost", () => {
     expect((await outcome(process)).stdout).toBe("ready\nSIGUSR2\nSIGTERM\n");
   });
 
-  it("writes one line", async () => {
+  it("writes its line only once", async () => {
     const process = await client.start({ argv: ["/bin/cat"], pipeStdin: true });
     const local = await here(process);
     const status = await loseReply(
@@ -78,7 +78,7 @@ describe("a request whose reply was lost", () => {
     expect((await outcome(process)).stdout).toBe("once\n");
   });
 
-  it("closes the input once, and tells so although it is closed by then", async () => {
+  it("closes stdin once, and is answered with `accepted` although stdin is already closed", async () => {
     const process = await client.start({ argv: ["/bin/cat"], pipeStdin: true });
     const local = await here(process);
     const status = await loseReply(
@@ -88,7 +88,7 @@ describe("a request whose reply was lost", () => {
     expect(status).toBe("accepted");
   });
 
-  it("terminates once, and tells that it was running", async () => {
+  it("terminates a process once, and is answered that it was running", async () => {
     const process = await client.start({ argv: ["/bin/sleep", "600"] });
     const local = await here(process);
     const answer = await loseReply(
@@ -98,7 +98,7 @@ describe("a request whose reply was lost", () => {
     expect(answer).toEqual({ running: true });
   });
 
-  /** A process that reads nothing before its signal, and its queue full of one write; `x` are the bytes queued. */
+  /** A process that reads nothing before SIGUSR1, with a queue that one write of `x` fills. */
   async function stalled(): Promise<Process> {
     const process = await client.start({
       argv: sh("trap go=1 USR1; echo ready; while [ -z $go ]; do /bin/sleep 0.01; done; exec /usr/bin/tr -d x"),
@@ -111,10 +111,10 @@ describe("a request whose reply was lost", () => {
 
   const drained = "ready\n";
 
-  it("waits for room once, though it was asked for twice", async () => {
+  it("waits for room in the queue only once, although it was sent twice", async () => {
     const process = await stalled();
     const writes = [process.write("a\n"), process.write("b\n", { writeId: "b" })];
-    // The server has taken both, since it answers what was asked after them.
+    // The reply to a later request shows that the server has handled both writes.
     await process.read();
     host.proxy.cut();
     await comesBack(client);
@@ -126,9 +126,9 @@ describe("a request whose reply was lost", () => {
     expect((await outcome(process)).stdout).toBe(`${drained}a\nb\n`);
   });
 
-  it("is not refused for being one too many when it is known already", async () => {
+  it("does not count against the limit of requests when it is sent again", async () => {
     const process = await stalled();
-    // The session may have 8 requests; all of them wait for room.
+    // These are all 8 requests of the session; each waits for room.
     const writes = Promise.all(Array.from({ length: 8 }, (_, index) => process.write(`${index}\n`)));
     writes.catch(() => undefined);
     await process.read();
@@ -142,24 +142,24 @@ describe("a request whose reply was lost", () => {
     expect((await outcome(process)).stdout).toBe(`${drained}0\n1\n2\n3\n4\n5\n6\n7\n`);
   });
 
-  it("is answered after thousands of others, whose replies the server has forgotten", async () => {
+  it("is acknowledged by its write id after thousands of other writes, until the id is forgotten", async () => {
     const process = await client.start({ argv: ["/bin/cat"], pipeStdin: true });
     let sum = "";
-    // Five at a time: fewer than the requests that may run at once, and far faster than one by one.
+    // Five at a time: fewer than the requests of a session, and far faster than one by one.
     for (let first = 0; first < 4_200; first += 5) {
       if (first > 0 && first % 1_000 === 0) host.proxy.cut();
       const five = Array.from({ length: 5 }, (_, index) => first + index);
       sum += five.map((index) => `${index}\n`).join("");
       await Promise.all(five.map((index) => process.write(`${index}\n`, { writeId: `id ${index}` })));
     }
-    // The last 4,096 ids are remembered, those before are not.
+    // The last 4,096 ids are remembered, earlier ones are not.
     expect(await process.write("4199\n", { writeId: "id 4199" })).toBe("accepted");
     expect(await process.write("0\n", { writeId: "id 0" })).toBe("accepted");
     await process.closeStdin();
     expect((await outcome(process)).stdout).toBe(`${sum}0\n`);
   });
 
-  it("does not hold a process back that was started while there was no connection, though nobody reads it", async () => {
+  it("does not make a process wait for a reader when it was started without a connection and has none", async () => {
     host.proxy.refuse();
     await settled(
       () => client.link.state,

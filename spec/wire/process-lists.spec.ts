@@ -1,4 +1,4 @@
-// Lists and changes of many processes with much to say: they reach everybody, and never exceed a frame.
+// Lists and changes of many processes with large infos: they reach every client and never exceed a frame.
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { openWebSocket } from "../../lib/transport/websocket-client.ts";
 import { encode, MIN_FRAME_BYTES, SUBPROTOCOL } from "../../protocol/index.ts";
@@ -13,17 +13,17 @@ afterEach(() => host.close());
 
 const COUNT = 40;
 
-/** A client of version 1.0, which refuses every frame that is larger than the server said. */
-async function oldClient(): Promise<WirePeer> {
+/** A client of version 1.0, which refuses every frame that is larger than the server announced. */
+async function oldClient(token = TOKEN): Promise<WirePeer> {
   const bounds = { frameBytes: MIN_FRAME_BYTES, handshakeMs: 5_000 };
   const peer = new WirePeer(await openWebSocket(host.server.url as string, SUBPROTOCOL, bounds)());
-  peer.hello(TOKEN);
+  peer.hello(token);
   await peer.next("welcome");
   return peer;
 }
 
 describe("finished processes of long scripts and large labels", () => {
-  it("are all listed, in frames that every client takes", async () => {
+  it("are all listed, in frames that every client accepts", async () => {
     host = await WireHost.open({ limits: { frameBytes: MIN_FRAME_BYTES } });
     const client = await host.connectDirectly();
     const argv = sh(`: ${"x".repeat(4_600)}`);
@@ -42,7 +42,24 @@ describe("finished processes of long scripts and large labels", () => {
     expect(encode({ type: "reply", id: 1, result }).length).toBeLessThanOrEqual(MIN_FRAME_BYTES);
   });
 
-  it("are told to who watches changes, with the longest id, labels and directory there may be", async () => {
+  it("are listed up to one page to a viewer that asks without pages, the latest ones", async () => {
+    const [viewToken, listPageBytes] = ["look at me", 8 * 1024];
+    host = await WireHost.open({ auth: { kind: "token", token: TOKEN, viewToken }, limits: { listPageBytes } });
+    const client = await host.connectDirectly();
+    for (let count = 0; count < COUNT; count += 1) {
+      await end(await client.start({ argv: ["true"], labels: { note: "v".repeat(500) } }));
+    }
+    const list = (await client.list()).map(({ incarnation }) => incarnation);
+    const old = await oldClient(viewToken);
+    old.request(1, "process/list");
+    const { result } = (await old.reply(1)) as unknown as { result: { processes: { incarnation: string }[] } };
+    const shown = result.processes.map(({ incarnation }) => incarnation);
+    expect(shown.length).toBeGreaterThan(1);
+    expect(shown).toEqual(list.slice(-shown.length));
+    expect(encode({ type: "reply", id: 1, result }).length).toBeLessThanOrEqual(listPageBytes);
+  });
+
+  it("are reported to a client that watches changes, with the longest id, labels and directory", async () => {
     host = await WireHost.open({ limits: { frameBytes: MIN_FRAME_BYTES } });
     const watcher = await oldClient();
     watcher.request(1, "changes/watch");
@@ -56,16 +73,16 @@ describe("finished processes of long scripts and large labels", () => {
     });
     await end(process);
     for (let state = ""; state !== "closed"; ) {
-      const { process: told } = (await watcher.next("change")) as unknown as { process: typeof process.info };
-      expect(told.labels).toEqual(process.info.labels);
-      state = told.state;
+      const { process: reported } = (await watcher.next("change")) as unknown as { process: typeof process.info };
+      expect(reported.labels).toEqual(process.info.labels);
+      state = reported.state;
     }
     expect(watcher.closing).toBeUndefined();
   });
 });
 
-describe("a process of which its host has more to say than a frame holds", () => {
-  it("is shown with what is left out counted", async () => {
+describe("a process whose info exceeds a frame", () => {
+  it("is listed with the omitted labels and arguments counted", async () => {
     host = await WireHost.open({ limits: { frameBytes: MIN_FRAME_BYTES, labelBytes: 1e6 } });
     const watcher = await oldClient();
     watcher.request(1, "changes/watch");
@@ -80,8 +97,8 @@ describe("a process of which its host has more to say than a frame holds", () =>
   });
 });
 
-describe("a refusal that quotes what was sent", () => {
-  it("fits into a frame", async () => {
+describe("a refusal that quotes the request", () => {
+  it("is shortened to fit into a frame", async () => {
     host = await WireHost.open({ limits: { frameBytes: MIN_FRAME_BYTES } });
     const peer = await oldClient();
     const field = "f".repeat(60_000);
@@ -94,12 +111,12 @@ describe("a refusal that quotes what was sent", () => {
   });
 });
 
-describe("a server", () => {
+describe("a server with impossible limits", () => {
   it.each([
-    ["frames too small for what it must say", { frameBytes: MIN_FRAME_BYTES - 1 }],
-    ["pings too often", { pingMs: 1 }],
-    ["a window that no client keeps", { windowBytes: 2 ** 30 }],
-  ])("is not made with %s: clients would leave it", async (_what, limits) => {
+    ["frames that are too small", { frameBytes: MIN_FRAME_BYTES - 1 }],
+    ["a ping that is too frequent", { pingMs: 1 }],
+    ["a window that is too large", { windowBytes: 2 ** 30 }],
+  ])("refuses %s, since clients would leave it", async (_what, limits) => {
     host = await WireHost.open();
     const field = `limits.${Object.keys(limits)[0]}`;
     expect(await refusal(WireHost.open({ limits }))).toEqual({ code: "INVALID_PARAMS", data: { field } });

@@ -1,4 +1,4 @@
-// A client whose connection is lost and comes back: nothing is lost, nothing is done twice, and calls simply wait.
+// A client that reconnects: no output is lost, no call takes effect twice, and calls wait for the connection.
 import { existsSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { firstValueFrom, map, toArray } from "rxjs";
@@ -15,19 +15,19 @@ import { becomes } from "../support/wire-link.ts";
 /** `EXECWIRE_CUTS=1000 npm test -- spec/wire/recovery` is the long variant. */
 const CUTS = Number(process.env.EXECWIRE_CUTS ?? 300);
 
-describe("a client whose connection comes back", () => {
+describe("a client that reconnects", () => {
   const scratch = makeScratch();
   let host: WireHost;
   let client: RemoteBackend;
   beforeAll(async () => {
-    // While nobody is connected nobody holds the process back: all that it may print meanwhile must find room.
+    // Without a connection no reader makes the process wait: all output of that time must fit into the log.
     host = await WireHost.open({ limits: { retainedBytes: 256 * 1024 * 1024, retainedEvents: 1_000_000 } });
     client = await host.connect();
   });
   afterAll(() => host.close());
 
-  // The seed's remote_exec_process_recovers_after_transport_disconnect.
-  it("gets what was printed meanwhile, lets a read wait, and delivers one line of input", async () => {
+  // remote_exec_process_recovers_after_transport_disconnect of the exec-server's own tests.
+  it("gets the output of the meantime, lets a read wait for the connection, and delivers one line of input", async () => {
     const [gate, emitted] = [scratch("gate"), scratch("emitted")];
     const process = await client.start({
       argv: sh(`printf 'ready:%s\\n' $$
@@ -81,7 +81,7 @@ describe("a client whose connection comes back", () => {
       const [cutsBefore, statuses] = [proxy.cuts, [] as Promise<string>[]];
       let line = 0;
       const write = () => statuses.push(process.write(`line ${line++}\n`));
-      // Written whatever the state of the link is, and never waited for.
+      // Writes in every state of the link, without awaiting them.
       const writing = client.link.state$.subscribe(() => [write(), write()]);
       const size = pseudoRandom(1);
       const cutEnough = new Promise<void>((resolve) => {

@@ -1,5 +1,5 @@
-// What becomes of a session: it outlives its connection for a time, belongs to whoever has its secret, and when it is over
-// everybody is told so with a type, never with an invented exit.
+// The life cycle of a session: it outlives its connection for a time, belongs to the client that has its secret, and its end
+// reaches every waiting call as a typed error, never as an invented exit.
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { filter, firstValueFrom, lastValueFrom } from "rxjs";
 import { connectOver } from "../../lib/client/connect.ts";
@@ -29,7 +29,7 @@ describe("a session", () => {
     );
   }
 
-  /** Everything that waits for a process, and what each was told. */
+  /** The errors with which all kinds of waiting calls of a process end. */
   function waiters(process: Process): Promise<unknown[]> {
     const waiting = [
       lastValueFrom(process.events()),
@@ -48,19 +48,19 @@ describe("a session", () => {
     for await (const event of first.iterate({ delivery: "lossless" })) expect(event.type).not.toBe("gap");
     const { log } = await host.supervisor.attach(first.id);
     expect(log.firstSeq).toBe(1);
-    // Too much for what may be kept of all closed ones.
+    // Exceeds the output that is kept of all closed processes.
     await end(await client.start({ argv: ["true"] }));
     expect(log.firstSeq).toBe(log.headSeq);
   });
 
-  it("ends its processes when nobody came back in time, but for those that shall be kept", async () => {
+  it("ends its processes when the client does not reconnect in time, except those with onDetach keep", async () => {
     const clock = new TellingClock();
     host = await WireHost.open({ clock, limits: { sessionTtlMs: 1_000 } });
     const client = await host.connect();
     const ended = await client.start(sleep);
     const kept = await client.start({ ...sleep, onDetach: "keep" });
     host.proxy.refuse();
-    // The server has noticed when it has set the time.
+    // The server has noticed the loss when it has armed the timer.
     await settled(
       () => clock.asked,
       (asked) => asked.includes(1_000),
@@ -74,13 +74,13 @@ describe("a session", () => {
     expect(localKept?.info.state).toBe("running");
   });
 
-  it("is unknown to a server that was started anew after a crash: no exit is invented", async () => {
+  it("is unknown to a server that was restarted after a crash: no exit is invented", async () => {
     host = await WireHost.open();
     const client = await host.connect();
     const process = await client.start(sleep);
-    const told = waiters(process);
+    const errors = waiters(process);
     const port = Number(new URL(host.server.url as string).port);
-    // Without a goodbye, as a crash would have it.
+    // Without a close frame, as in a crash.
     host.proxy.refuse();
     await becomes(client, "recovering");
     await host.server.close();
@@ -88,13 +88,13 @@ describe("a session", () => {
     const again = await serve(host.supervisor, { auth: { kind: "token", token: TOKEN }, listen });
     host.proxy.admit();
     const lost = { code: "CONNECTION_LOST", data: { reason: "session-unknown" } };
-    expect(await told).toEqual([lost, lost, lost, lost]);
+    expect(await errors).toEqual([lost, lost, lost, lost]);
     expect(client.link.state).toBe("closed");
     expect(await refusal(client.list())).toEqual(lost);
     await again.close();
   });
 
-  it("is over when its server says that it stops", async () => {
+  it("ends when its server announces that it stops", async () => {
     host = await WireHost.open();
     const client = await host.connect();
     await host.server.close();
@@ -102,21 +102,21 @@ describe("a session", () => {
     expect(await refusal(client.list())).toEqual({ code: "CONNECTION_LOST", data: { reason: "server-stopped" } });
   });
 
-  it("is given up when recovery takes too long", async () => {
+  it("is given up when the client cannot reconnect within recoveryMs", async () => {
     host = await WireHost.open();
     const client = await host.connect({ limits: { recoveryMs: 150 } });
     const process = await client.start(sleep);
-    const told = waiters(process);
+    const errors = waiters(process);
     host.proxy.refuse();
     await becomes(client, "recovering");
     const late = refusal(process.write("x"));
     const lost = { code: "CONNECTION_LOST", data: { reason: "unreachable" } };
-    expect(await told).toEqual([lost, lost, lost, lost]);
+    expect(await errors).toEqual([lost, lost, lost, lost]);
     expect(await late).toEqual(lost);
     expect(await refusal(client.start(sleep))).toEqual(lost);
   });
 
-  it("is over with its processes when its client closes", async () => {
+  it("ends with its processes when its client closes", async () => {
     host = await WireHost.open();
     const client = await host.connect();
     const process = await client.start({ argv: sh("trap '' TERM; echo ready; while :; do /bin/sleep 0.01; done") });
@@ -129,12 +129,12 @@ describe("a session", () => {
     await client.close({ graceMs: 0 });
     expect(local.info).toMatchObject({ state: "closed", signal: "SIGKILL" });
     expect(client.link.state).toBe("closed");
-    // Either the end of the process or the close of the client reached the waiting read first.
+    // The waiting read is ended by the end of the process or by the close of the client, which may come first.
     expect([{ closed: true }, { code: "CLOSED" }]).toContainEqual(await outcome);
     expect(await refusal(client.list())).toEqual({ code: "CLOSED", data: {} });
   });
 
-  it("belongs to the last who showed its secret: the one before is told, and does not come back", async () => {
+  it("belongs to the last connection that resumed it: the earlier one is closed with 4409", async () => {
     host = await WireHost.open();
     const first = await peer();
     first.hello(TOKEN);
@@ -145,23 +145,23 @@ describe("a session", () => {
     expect(await first.closed).toMatchObject({ code: 4409 });
   });
 
-  it("does not fight with whoever took it over", async () => {
+  it("is not taken back by a client that lost it to another one", async () => {
     host = await WireHost.open();
     const door = new OpenDoor(host.server.url as string);
     const client = await connectOver(door.open, { token: TOKEN });
-    const told = waiters(await client.start(sleep));
+    const errors = waiters(await client.start(sleep));
     const { sessionId, secret } = door.welcome as Message;
     const thief = await peer();
     thief.hello(TOKEN, { resume: { sessionId, secret, pending: [] } });
     expect(await thief.next("welcome")).toMatchObject({ resumed: true });
     const lost = { code: "CONNECTION_LOST", data: { reason: "superseded" } };
-    expect(await told).toEqual([lost, lost, lost, lost]);
+    expect(await errors).toEqual([lost, lost, lost, lost]);
     expect([client.link.state, door.opened]).toEqual(["closed", 1]);
     thief.request(1, "process/list");
     expect(await thief.reply(1)).toMatchObject({ result: { processes: [{ state: "running" }] } });
   });
 
-  it("gives nothing to who knows its id and not its secret, and stays as it was", async () => {
+  it("refuses to be resumed with its id and a wrong secret, and stays as it was", async () => {
     host = await WireHost.open();
     const owner = await peer();
     owner.hello(TOKEN);
@@ -171,10 +171,10 @@ describe("a session", () => {
       { sessionId, secret: `${secret}x`, pending: [] },
       { sessionId: "another", secret, pending: [] },
     ]) {
-      const stranger = await peer();
-      stranger.hello(TOKEN, { resume });
-      expect(await stranger.closed).toMatchObject({ code: 4404 });
-      expect(stranger.received).toEqual([]);
+      const intruder = await peer();
+      intruder.hello(TOKEN, { resume });
+      expect(await intruder.closed).toMatchObject({ code: 4404 });
+      expect(intruder.received).toEqual([]);
     }
     const noToken = await peer();
     noToken.hello(undefined, { resume: { sessionId, secret, pending: [] } });
@@ -183,7 +183,7 @@ describe("a session", () => {
     expect(await owner.reply(1)).toMatchObject({ result: { processes: [] } });
   });
 
-  it("shows its secret in its welcome and nowhere else", async () => {
+  it("reveals its secret in its welcome and nowhere else", async () => {
     host = await WireHost.open();
     const owner = await peer();
     owner.hello(TOKEN);
@@ -194,7 +194,7 @@ describe("a session", () => {
     expect(JSON.stringify(owner.received.slice(1))).not.toContain(secret);
   });
 
-  it("lives on when the server itself hangs up on one connection, and its processes with it", async () => {
+  it("survives a cut connection, together with its processes", async () => {
     host = await WireHost.open();
     const client = await host.connect();
     const process = await client.start({ argv: sh("read line; echo $line"), pipeStdin: true });
@@ -206,7 +206,7 @@ describe("a session", () => {
   });
 });
 
-/** Connections whose first frame can be read by the spec: the welcome, which the client keeps to itself. */
+/** Opens connections and keeps their first frame, the welcome, which the client does not expose. */
 class OpenDoor {
   readonly #open: OpenTransport;
   opened = 0;

@@ -1,4 +1,4 @@
-// Peers without a token, and viewers: whatever they send, they hold little here, lock no client out, and end nothing.
+// Peers without a token, and viewers: nothing they send occupies much memory, locks other clients out, or ends a process.
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { firstValueFrom } from "rxjs";
 import { connectCodex } from "../../lib/codex/client/connect-codex.ts";
@@ -6,8 +6,11 @@ import { codexDialect } from "../../lib/codex/server/codex-dialect.ts";
 import { serve } from "../../lib/server/server.ts";
 import { openWebSocket } from "../../lib/transport/websocket-client.ts";
 import { encode, type Limits, limits, PROTOCOL_VERSION, SUBPROTOCOL } from "../../protocol/index.ts";
+
 import { bufferBytes } from "../support/memory.ts";
+import { nextTurn } from "../support/next-turn.ts";
 import { end, printed } from "../support/outcome.ts";
+
 import { frameHead, OPCODE, RawPeer } from "../support/raw-peer.ts";
 import { settled } from "../support/system-wait.ts";
 import { TOKEN, WireHost } from "../support/wire-host.ts";
@@ -51,7 +54,7 @@ async function viewer(): Promise<WirePeer> {
   return peer;
 }
 
-/** The owner comes in and works. */
+/** The owner can connect and run a process. */
 async function ownerWorks(): Promise<void> {
   const owner = await host.connectDirectly();
   const process = await owner.start({ argv: ["echo", "hi"] });
@@ -60,25 +63,46 @@ async function ownerWorks(): Promise<void> {
   await owner.close();
 }
 
-describe("a peer that has not said hello", () => {
-  it("is refused a large frame when it announces it, before there is a byte to hold", async () => {
+describe("a peer before its hello", () => {
+  it("is refused a large frame by its announced length, before any of it is buffered", async () => {
     await open();
     const peer = await upgrade();
     peer.socket.write(frameHead(limits.helloBytes + 1));
     expect(await peer.over).toBe(1009);
   });
 
-  it("is refused many fragments of a message, each of which costs more than its byte", async () => {
+  it("is refused many fragments of a message, because each costs more memory than its byte", async () => {
     await open();
     const peer = await upgrade();
     peer.frame(Buffer.from("x"), { fin: false });
     peer.socket.write(
       Buffer.concat(Array.from({ length: 1_000 }, () => Buffer.from([OPCODE.more, 0x81, 0, 0, 0, 0, 1]))),
     );
-    expect([1008, 1009]).toContain(await peer.over);
+    expect(await peer.over).toBe(1009);
   });
 
-  it("is refused more than a hello in frames that are none", async () => {
+  it("is refused with 1009 when its hello drips in, byte by byte, and so is a viewer's request", async () => {
+    await open();
+    const [stranger, looking] = [await upgrade(), await upgrade()];
+    looking.frame(VIEW_HELLO);
+    await looking.answered();
+    for (const peer of [stranger, looking]) {
+      let isOver = false;
+      const over = peer.over.finally(() => {
+        isOver = true;
+      });
+      peer.socket.setNoDelay(true);
+      peer.socket.write(frameHead(60_000));
+      for (let count = 0; count < 20_000 && !isOver; count += 1) {
+        await new Promise((resolve) => peer.socket.write("x", resolve));
+        await nextTurn();
+      }
+      expect(await over).toBe(1009);
+    }
+    await ownerWorks();
+  });
+
+  it("is refused more bytes of control frames than a hello may have", async () => {
     await open();
     const peer = await upgrade();
     const pongs = Buffer.concat(Array.from({ length: 20_000 }, () => frameHead(0, { opcode: OPCODE.pong })));
@@ -86,7 +110,7 @@ describe("a peer that has not said hello", () => {
     expect(await peer.over).toBe(1009);
   });
 
-  it("is read no further once it was sent away, so that it can hold nothing then either", async () => {
+  it("is not read after its refusal, so that nothing more is buffered for it", async () => {
     await open();
     const piece = Buffer.alloc(1_000_000);
     const before = bufferBytes();
@@ -96,18 +120,18 @@ describe("a peer that has not said hello", () => {
       for (let count = 0; count < 10; count += 1) await new Promise((resolve) => socket.write(piece, resolve));
     });
     await Promise.all(sent);
-    // They are still open: their ends of the connections are not closed.
+    // The connections are still open, because the peers have not closed them.
     expect(bufferBytes() - before).toBeLessThan(10_000_000);
     for (const { over } of peers) expect(await over).toBe(4400);
     await ownerWorks();
   });
 
-  it("may send frames of full size after it, if it has the token, and a hello with many pending requests", async () => {
+  it("may send a hello with many pending requests, and with the token full frames after it", async () => {
     await open();
     const peer = await upgrade();
     peer.frame(HELLO);
     await peer.answered();
-    // Longer than a hello and nonsense: it was read as a whole before it was refused.
+    // Nonsense that is longer than a hello: it is read as a whole before it is refused.
     peer.frame(Buffer.alloc(limits.frameBytes, 0xc1));
     expect(await peer.over).toBe(4400);
     const tooLong = await upgrade();
@@ -122,7 +146,7 @@ describe("a peer that has not said hello", () => {
     expect(await long.over).toBe(4404);
   });
 
-  it("makes room for later ones when too many wait, and never keeps the owner outside", async () => {
+  it("gives way to later ones when too many wait, and never locks the owner out", async () => {
     await open({ waitingConnections: 3 });
     const silent = await Promise.all(Array.from({ length: 3 }, () => idle()));
     const shaken = await upgrade();
@@ -134,7 +158,7 @@ describe("a peer that has not said hello", () => {
     await ownerWorks();
   });
 
-  it("is not one of those that wait when the token came with its first request", async () => {
+  it("does not count as waiting when its upgrade request has the token", async () => {
     await open({ waitingConnections: 1 });
     const owner = await upgrade(BEARER);
     const first = await idle();
@@ -145,7 +169,7 @@ describe("a peer that has not said hello", () => {
     expect(owner.socket.destroyed).toBe(false);
   });
 
-  it("takes no connection from those that have a token", async () => {
+  it("does not count against the connections of clients with a token", async () => {
     await open({ connections: 1 });
     for (let count = 0; count < 3; count += 1) await upgrade();
     await ownerWorks();
@@ -155,7 +179,7 @@ describe("a peer that has not said hello", () => {
 describe("a client of the Codex dialect", () => {
   const large = JSON.stringify({ method: "x".repeat(100_000) });
 
-  it("may send no more than a hello before initialize where there is no token", async () => {
+  it("may send no more than helloBytes before initialize, where the server has no token", async () => {
     await open({}, { auth: { kind: "none" }, dialect: await codexDialect() });
     const early = await upgrade({}, false);
     early.socket.write(frameHead(large.length, { opcode: OPCODE.text }));
@@ -169,7 +193,7 @@ describe("a client of the Codex dialect", () => {
     await client.close();
   });
 
-  it("has shown all with the token of its upgrade", async () => {
+  it("is authenticated by the token of its upgrade request", async () => {
     await open({ waitingConnections: 1 }, { dialect: await codexDialect() });
     const peer = await upgrade(BEARER, false);
     peer.frame(Buffer.from(large), { opcode: OPCODE.text });
@@ -191,7 +215,7 @@ describe("a viewer", () => {
     expect(await peer.over).toBe(1009);
   });
 
-  it("is told at the welcome what it may send, and how long its session lasts", async () => {
+  it("learns its frameBytes and sessionTtlMs from the welcome", async () => {
     await open();
     expect((await (await viewer()).next("welcome")).limits).toMatchObject({
       frameBytes: limits.viewFrameBytes,
@@ -199,7 +223,7 @@ describe("a viewer", () => {
     });
   });
 
-  it("takes no connection and no session from the owner, however many come", async () => {
+  it("does not use up the connections or sessions of the owner, in any number", async () => {
     await open({ viewConnections: 2, viewSessions: 3, connections: 2, sessions: 2 });
     const owner = await host.connectDirectly();
     for (let count = 0; count < 8; count += 1) await (await viewer()).next("welcome");
@@ -207,7 +231,7 @@ describe("a viewer", () => {
     expect(owner.link.state).toBe("connected");
   });
 
-  it("that does nothing makes room for the next one; those that follow something stay, and one too many comes later", async () => {
+  it("gives way to a new one while it is idle; active ones stay, and then the new one is refused with 1013", async () => {
     await open({ viewConnections: 2 });
     const watching = await viewer();
     await watching.next("welcome");
@@ -225,13 +249,13 @@ describe("a viewer", () => {
     expect([watching.closing, next.closing]).toEqual([undefined, undefined]);
   });
 
-  it("goes on after a cut although its session was ended meanwhile, and is told what changes", async () => {
+  it("goes on with a new session when its own has ended during a cut, and still gets changes", async () => {
     await open({ viewSessions: 1 });
     const client = await host.connect({ token: VIEW_TOKEN });
     const changes = firstValueFrom(client.changes$);
     host.proxy.refuse();
     await becomes(client, "recovering");
-    // Takes the only session, once the server has noticed the cut.
+    // Occupies the only session, once the server has noticed the cut.
     const other = await settled(
       async () => {
         const peer = await viewer();
@@ -251,15 +275,15 @@ describe("a viewer", () => {
   });
 });
 
-describe("a controlling client that does nothing", () => {
-  it("comes back to a server that was started again as if nothing had happened", async () => {
+describe("a controlling client that owns nothing", () => {
+  it("reconnects to a restarted server as if nothing had happened", async () => {
     await open();
     const client = await host.connect();
     const port = Number(new URL(url).port);
     host.proxy.refuse();
     await becomes(client, "recovering");
     await host.server.close();
-    // Asked for while there is no connection: a look, which any server can answer.
+    // Called without a connection: a read-only request, which any server can answer.
     const listed = client.list();
     const auth = { kind: "token", token: TOKEN } as const;
     const again = await serve(host.supervisor, { auth, listen: { host: "127.0.0.1", port } });

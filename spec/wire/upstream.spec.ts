@@ -1,4 +1,4 @@
-// A relay whose own server is gone: its clients are told, and it stays up.
+// A relay that has lost its own server: it reports the loss to its clients, and keeps running.
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { firstValueFrom } from "rxjs";
 import type { RemoteBackend } from "../../lib/client/remote-backend.ts";
@@ -10,7 +10,7 @@ import { refusal } from "../support/refusal.ts";
 import { WireHost } from "../support/wire-host.ts";
 import { becomes } from "../support/wire-link.ts";
 
-describe("a relay whose own server is gone", () => {
+describe("a relay that has lost its own server", () => {
   const clock = new FakeClock();
   let host: WireHost;
   let upstream: RemoteBackend;
@@ -25,19 +25,19 @@ describe("a relay whose own server is gone", () => {
     await host.close();
   });
 
-  it("tells its clients that the processes are lost, and does not die of ending what it cannot end", async () => {
+  it("reports the lost processes to its clients, and survives ending a session whose processes it cannot end", async () => {
     const unhandled: unknown[] = [];
     const note = (error: unknown) => unhandled.push(error);
     process.on("unhandledRejection", note);
     try {
       const client = await connect(relay.url as string);
       const started = await client.start({ argv: ["/bin/sleep", "600"] });
-      const told = refusal(firstValueFrom(started.exit$));
+      const lost = refusal(firstValueFrom(started.exit$));
       host.proxy.refuse();
       await becomes(upstream, "closed");
-      expect(await told).toMatchObject({ code: "CONNECTION_LOST", data: { reason: "unreachable" } });
+      expect(await lost).toMatchObject({ code: "CONNECTION_LOST", data: { reason: "unreachable" } });
       expect(await refusal(client.list())).toMatchObject({ code: "CONNECTION_LOST" });
-      // The client goes; the relay ends its session, and with it would end the process.
+      // The client closes: the relay ends its session and tries to end the process.
       await client.close();
       await nextTurn();
       await nextTurn();
@@ -47,7 +47,7 @@ describe("a relay whose own server is gone", () => {
     }
   });
 
-  it("does not die of a session that ends by its time either", async () => {
+  it("survives closing with a session whose processes it cannot end", async () => {
     const second = await WireHost.open();
     const link = await second.connect({ limits: { recoveryMs: 50 } });
     const server = await serve(link, { auth: { kind: "none" }, listen: { host: "127.0.0.1", port: 0 }, clock });

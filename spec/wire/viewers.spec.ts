@@ -1,5 +1,5 @@
-// Many viewers of one process: everybody gets the same bytes, a slow one is told exactly what it lost, and none slows the
-// process.
+// Many viewers of one process: all get the same bytes, a slow one gets the exact range that it lost, and none slows the process
+// down.
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { firstValueFrom, map, toArray } from "rxjs";
 import { WebSocket } from "ws";
@@ -38,7 +38,7 @@ describe("viewers of one process", () => {
   }
 
   it(
-    `get the identical bytes, ${VIEWERS} of them`,
+    `all get identical bytes, ${VIEWERS} of them`,
     async () => {
       const process = await owner.start({
         argv: sh('read go; exec "$@"', ...fixture("print-random.mjs", "300000")),
@@ -59,7 +59,7 @@ describe("viewers of one process", () => {
     20_000 + VIEWERS * 50,
   );
 
-  /** A viewer with as little as a viewer can be: a socket, a subscription, and the digest of the frames' stdout. */
+  /** A minimal viewer: a socket, a subscription, and a digest of stdout. */
   async function watch(processId: string, incarnation: string) {
     const socket = await openSocket();
     const chunks: Uint8Array[] = [];
@@ -84,7 +84,7 @@ describe("viewers of one process", () => {
     return { socket, digest };
   }
 
-  it("never slow the process down: one that does not read gets one exact gap, the others get everything", async () => {
+  it("never slow the process down: one that does not read gets a single exact gap, the others get all output", async () => {
     const bytes = 40_000_000;
     const process = await owner.start({
       argv: sh(`read go; /usr/bin/head -c ${bytes} /dev/zero; read end`),
@@ -105,7 +105,7 @@ describe("viewers of one process", () => {
       ),
     );
     await process.write("go\n");
-    // The process went through all of it, and a fast viewer got all of it, while the slow one reads nothing at all.
+    // The process prints everything and a fast viewer gets everything, while the slow one reads nothing at all.
     await sumReaches(process.output$, bytes);
     await process.write("end\n");
     await exitOf(process);
@@ -135,7 +135,7 @@ function sizeOf(event: { readonly type: string; readonly chunk?: Uint8Array }): 
   return event.type === "output" ? (event.chunk?.length ?? 0) : 0;
 }
 
-/** Resolves when so many bytes came; a gap fails. */
+/** Resolves when so many bytes have arrived; rejects at a gap. */
 function sumReaches(output$: import("../../lib/process/process.ts").Process["output$"], bytes: number): Promise<void> {
   return new Promise((resolve, reject) => {
     let sum = 0;

@@ -1,4 +1,4 @@
-// `execwire attach`: joins a process of a server, with all that is retained of its past.
+// `execwire attach`: attaches to a process of a server and replays its retained output.
 import type { Command } from "commander";
 import { ENDING_SIGNALS } from "../forward-signals.ts";
 import { withServer } from "../open-server.ts";
@@ -12,13 +12,13 @@ interface AttachOptions extends ServerOptions {
   readonly readOnly?: boolean;
 }
 
-/** Says what `attach` takes. */
+/** Defines the arguments and options of `attach`. */
 export function define(command: Command): void {
   addServerOptions(
     command
-      .argument("<id>", "process to join, as `execwire ps` shows it")
+      .argument("<id>", "process to attach to, as `execwire ps` shows it")
       .option("--after-seq <n>", "replay only what follows this event", parseSeq, 0)
-      .option("--read-only", "only look: pass no input and no signals on")
+      .option("--read-only", "only watch: forward no input and no signals")
       .addHelpText("after", HELP)
       .action(async (id: string, options: AttachOptions) => {
         process.exitCode = await attach(id, options);
@@ -35,31 +35,31 @@ function attach(id: string, options: AttachOptions): Promise<number> {
     const terminal = info.tty && stdin && process.stdin.isTTY && process.stdout.isTTY;
     if (terminal) resizeTo(child, process.stdout);
     const code = await passThrough(child, {
-      // Somebody who looks on never slows a process.
+      // A viewer must not slow the process.
       delivery: "gap",
       afterSeq: options.afterSeq,
       terminal,
       stdin,
-      // The end of a pipe into one viewer is not the end of the process's input; Ctrl-D is meant.
+      // The end of a pipe into one viewer is not the end of the process's input; Ctrl-D at a terminal is deliberate.
       passEnd: process.stdin.isTTY,
       signals: options.readOnly ? [] : ENDING_SIGNALS,
       detachable: terminal,
       link: backend.link,
     });
-    if (code === undefined) note(`detached; the process goes on: execwire attach ${id}`);
+    if (code === undefined) note(`detached, the process keeps running; to return: execwire attach ${id}`);
     return code ?? 0;
   });
 }
 
 const HELP = `
-Shows what the process has printed, as far as it is retained (a line on stderr tells what is not), then
-what it prints, until it ends; the exit code is the process's. A process that reads stdin (run -i or
--t) gets yours; the end of a pipe is not passed on (execwire write --eof does that). Ctrl-C and
-SIGTERM go to the process; three of them kill it with everything it started.
+Prints the retained output of the process (a line on stderr reports older output that is lost), then
+its live output until it ends; the exit code is the process's. A process that reads stdin (run -i or
+-t) gets yours; the end of a pipe is not forwarded (execwire write --eof closes stdin). Ctrl-C and
+SIGTERM go to the process; the third one kills it with everything it started.
 
-In a terminal, Ctrl-P Ctrl-Q detaches: the process goes on.
+On a terminal, Ctrl-P Ctrl-Q detaches and leaves the process running.
 
 Examples:
   execwire run -d -t --id shell -- bash     a shell on the server
   execwire attach shell                     use it; Ctrl-P Ctrl-Q leaves it running
-  execwire attach --read-only shell         watch somebody else use it`;
+  execwire attach --read-only shell         watch another user of the shell`;

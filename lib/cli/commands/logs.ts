@@ -1,4 +1,4 @@
-// `execwire logs`: what a process has printed, as far as it is retained.
+// `execwire logs`: prints the retained output of a process.
 import type { Command } from "commander";
 import type { Seq } from "../../../protocol/index.ts";
 import type { Process } from "../../process/process.ts";
@@ -11,16 +11,16 @@ interface LogsOptions extends ServerOptions {
   readonly afterSeq: number;
 }
 
-/** A page is asked for when the one before is written: a slow reader loses nothing of a process that is silent. */
+/** Each page is requested after the previous one is written, so a slow reader loses nothing if the process prints no more. */
 const PAGE_BYTES = 256 * 1024;
 
-/** Says what `logs` takes. */
+/** Defines the arguments and options of `logs`. */
 export function define(command: Command): void {
   addServerOptions(
     command
       .argument("<id>", "process to read, as `execwire ps` shows it")
-      .option("-f, --follow", "go on with what it prints, until it ends")
-      .option("--after-seq <n>", "only what follows this event", parseSeq, 0)
+      .option("-f, --follow", "keep printing new output until the process ends")
+      .option("--after-seq <n>", "print only what follows this event", parseSeq, 0)
       .addHelpText("after", HELP)
       .action((id: string, options: LogsOptions) =>
         withServer(options, async (backend) => {
@@ -32,7 +32,7 @@ export function define(command: Command): void {
   );
 }
 
-/** Writes what is retained at this moment; the seq up to which that is. */
+/** Writes the output that is retained now; returns the seq of its last event. */
 async function writeRetained(child: Process, afterSeq: Seq): Promise<Seq> {
   const { nextSeq } = await child.read({ afterSeq: Number.MAX_SAFE_INTEGER });
   const head = nextSeq - 1;
@@ -49,10 +49,10 @@ async function writeRetained(child: Process, afterSeq: Seq): Promise<Seq> {
 }
 
 const HELP = `
-stdout and stderr of the process go to yours. A process keeps its last output in memory (1 MiB unless
-the server says otherwise); a line on stderr tells what is no longer there.
+The process's stdout and stderr go to yours. The server keeps the last output of each process in
+memory (1 MiB by default); a line on stderr reports output that is no longer there.
 
 Examples:
-  execwire logs build                 what it has printed
+  execwire logs build                 all retained output
   execwire logs -f build | grep error
   execwire logs --after-seq 120 build`;

@@ -1,11 +1,10 @@
-// `execwire mcp`: exec sessions as tools for an AI agent, on stdin and stdout, until its client is gone; then everything it
-// started ends too.
+// `execwire mcp`: serves exec sessions as tools for an AI agent on stdin and stdout. All processes end with the client.
 import { resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import type { PathMapping } from "../../exec/path-mapping.ts";
 import { openExecSessions } from "../../exec/sessions.ts";
 import type { Backend } from "../../process/backend.ts";
-import { EndRequest } from "../end-request.ts";
+import { ShutdownSignal } from "../end-request.ts";
 import { addServerOptions, collectPairs, type ServerOptions } from "../options.ts";
 import { say, UsageError } from "../report.ts";
 
@@ -16,21 +15,29 @@ interface McpOptions extends ServerOptions {
   readonly workspace?: PathMapping;
 }
 
-/** Clients give a server about two seconds to end (the official SDK: 2 s, then SIGTERM, 2 s later SIGKILL). */
-const GONE_GRACE_MS = 1_000;
+/** Clients give a server about two seconds to exit (the official SDK: 2 s, then SIGTERM, 2 s later SIGKILL). */
+const CLOSE_GRACE_MS = 1_000;
 
-/** Without a person in front: no pager waits for a key, and nobody wants to read escape sequences. */
+/** For commands without a human user: no pager that waits for a key, no escape sequences in the output. */
 const UNATTENDED = { TERM: "dumb", NO_COLOR: "1", PAGER: "cat", GIT_PAGER: "cat", GH_PAGER: "cat" };
 
-/** Says what `mcp` takes. */
+/** Defines the options of `mcp`. */
 export function define(command: Command): void {
   command
-    .option("--remote", "run commands on the server of `execwire serve` instead of in this program")
-    .option("-C, --cwd <directory>", "where commands run when they do not say (default: here; remotely, the server's)")
-    .option("-e, --env <name=value>", "set a variable for every command; repeat for more", collectPairs, {})
+    .option("--remote", "run commands on the server started by `execwire serve`, not in this program")
+    .option(
+      "-C, --cwd <directory>",
+      "default directory of commands (default: the current one; on a server, the server's)",
+    )
+    .option(
+      "-e, --env <name=value>",
+      "set an environment variable for every command; may be repeated",
+      collectPairs,
+      {},
+    )
     .option(
       "--workspace <local=remote>",
-      "your directory and its path on the server: commands name yours, and run in the other",
+      "your directory and its path on the server: a cwd inside the first becomes one inside the second",
       parsePathMapping,
     )
     .addHelpText("after", HELP)
@@ -41,27 +48,27 @@ export function define(command: Command): void {
 async function host(options: McpOptions, version: string): Promise<void> {
   const { workspace, cwd } = options;
   const isRemote = options.remote || options.url !== undefined;
-  if (workspace && !isRemote) throw new UsageError("--workspace is for commands on a server: give --remote or --url");
-  const end = new EndRequest();
-  process.stdout.on("error", () => end.request("stdout was closed"));
+  if (workspace && !isRemote) throw new UsageError("--workspace needs a server: add --remote or --url");
+  const shutdown = new ShutdownSignal();
+  process.stdout.on("error", () => shutdown.request("stdout was closed"));
   const backend = await (isRemote ? openRemote(options) : openLocal());
   const sessions = openExecSessions(backend, workspace && { workspace });
-  const undo: (() => unknown)[] = [() => end.release(), () => backend.close({ graceMs: GONE_GRACE_MS })];
+  const cleanups: (() => unknown)[] = [() => shutdown.release(), () => backend.close({ graceMs: CLOSE_GRACE_MS })];
   try {
     const { serveTools } = await import("../mcp/serve-tools.ts");
     const close = await serveTools(sessions, {
       version,
       env: { ...UNATTENDED, ...options.env },
       envPolicy: { inherit: isRemote ? "core" : "all" },
-      // A directory here means something there only where we were told what.
+      // On a server, a path of this machine is valid only with a workspace mapping.
       cwd: isRemote && (!workspace || cwd === undefined) ? cwd : resolve(cwd ?? "."),
-      onGone: (reason) => end.request(reason),
+      onGone: (reason) => shutdown.request(reason),
     });
-    undo.push(close, () => sessions.close({ graceMs: GONE_GRACE_MS }));
-    end.watchStdin();
-    say(`ending, with all processes: ${await end.requested}`);
+    cleanups.push(close, () => sessions.close({ graceMs: CLOSE_GRACE_MS }));
+    shutdown.watchStdin();
+    say(`shutting down, ending all processes: ${await shutdown.requested}`);
   } finally {
-    for (const step of undo.reverse()) await step();
+    for (const cleanup of cleanups.reverse()) await cleanup();
   }
 }
 
@@ -91,20 +98,21 @@ function parsePathMapping(text: string): PathMapping {
 }
 
 const HELP = `
-Speaks the Model Context Protocol on stdin and stdout: an AI agent starts it as a tool server. Its tools
-are exec_start, exec_write, exec_poll, exec_signal, exec_list and exec_stop. A command that ends in time is
-answered with its output and exit code; one that goes on (a server, a prompt, a long build) becomes a
-session that can be polled, typed into and stopped. When the client goes away, everything ends.
+A tool server for AI agents: it speaks the Model Context Protocol on stdin and stdout. Its tools are
+exec_start, exec_write, exec_poll, exec_signal, exec_list and exec_stop. If a command ends in time,
+the result has its output and exit code. If it keeps running (a server, a prompt, a long build), it
+becomes a session that can be polled, written to and stopped. When the client goes away, all
+processes end.
 
 In the client's configuration:
   { "mcpServers": { "execwire": { "command": "npx", "args": ["execwire", "mcp"] } } }
 
-Commands inherit the environment of this program without variables whose names contain KEY, SECRET or
-TOKEN (pass on what they need with --env), and no pagers or colours. With --remote or --url they run on a
-server, with the server's HOME, PATH and the like.
+Commands inherit the environment of this program, except variables whose names contain KEY, SECRET
+or TOKEN (use --env to pass one); pagers and colours are turned off. With --remote or --url they run
+on a server, with the server's HOME, PATH and the like.
 
 Examples:
-  execwire mcp                                                 commands run here
+  execwire mcp                                                 commands run on this machine
   execwire mcp --cwd /srv/app --env GITHUB_TOKEN="$TOKEN"
   execwire mcp --url ws://host:7300 --token-file token         on another machine
   execwire mcp --url ws://host:7300 --workspace /home/me/app=/data/app`;

@@ -1,10 +1,10 @@
-// `execwire ps`: the processes of a server.
+// `execwire ps`: lists the processes of a server.
 import type { Command } from "commander";
 import type { ProcessInfo } from "../../../protocol/index.ts";
 import { withServer } from "../open-server.ts";
 import { addServerOptions, type ServerOptions } from "../options.ts";
 import { write } from "../output.ts";
-import { detailLines, lookAt } from "../process-details.ts";
+import { detailLines, inspectAll } from "../process-details.ts";
 import { printable, printableJson, table } from "../table.ts";
 
 interface PsOptions extends ServerOptions {
@@ -12,20 +12,17 @@ interface PsOptions extends ServerOptions {
   readonly verbose?: boolean;
 }
 
-/** Says what `ps` takes. */
+/** Defines the options of `ps`. */
 export function define(command: Command): void {
   addServerOptions(
     command
-      .option(
-        "-v, --verbose",
-        "also what each does or waits for, who keeps it from closing, where and since when it runs",
-      )
-      .option("--json", "everything that is known of each, as one JSON array")
+      .option("-v, --verbose", "also show activity, stream holders, working directory and start time of each process")
+      .option("--json", "print all that is known of each process, as one JSON array")
       .addHelpText("after", HELP)
       .action((options: PsOptions) =>
         withServer(options, async (backend) => {
           const processes = await backend.list();
-          const shown = options.verbose ? await lookAt(backend, processes) : processes;
+          const shown = options.verbose ? await inspectAll(backend, processes) : processes;
           await write("stdout", options.json ? `${printableJson(shown, 2)}\n` : tableOf(shown, options));
         }),
       ),
@@ -49,7 +46,7 @@ function tableOf(processes: readonly ProcessInfo[], { verbose }: PsOptions): str
   return table([HEAD, ...rows.map((row) => row.map(printable))], isTTY ? columns : undefined, [[], ...details]);
 }
 
-/** A duration in its largest unit. */
+/** A duration in its largest unit, such as `5m`. */
 function age(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   if (seconds < 60) return `${seconds}s`;
@@ -58,25 +55,25 @@ function age(ms: number): string {
 }
 
 const HELP = `
-A closed process is listed until the server forgets it (80 s after its end unless the server says
-otherwise). EXIT is its exit code, or the signal that ended it. Of a long command the server keeps
-the beginning (… at its end; argvOmitted in --json says how much is left out). On a terminal an ID
-of more than 40 columns is cut, --json has it whole.
+A closed process is listed until the server removes it (80 s after its end by default). EXIT is its
+exit code, or the signal that ended it. The server keeps only the beginning of a long command line
+(it then ends with …; argvOmitted in --json counts the rest). On a terminal, an ID of more than 40
+columns is shortened; --json has all of it.
 
-With -v, lines under each process say more:
-  activity  what it does at this moment, and which of its descendants that is:
+With -v, each process has these lines:
+  activity  what it does now, and which descendant does it:
               running               uses the CPU
-              reading-stdin         waits for input: give it some with execwire write
+              reading-stdin         waits for input: send some with execwire write
               polling-stdin         waits for input, or for something else
-              stopped               continues with: execwire signal ID CONT
-              waiting-for-children  waits for that one, which only sleeps
+              stopped               to continue it: execwire signal ID CONT
+              waiting-for-children  waits for the child shown, which sleeps
               waiting-for-io        waits for a disk or a network file system
-              sleeping              waits for something else, or it cannot be told
-  held by   who still has a stream of an exited process open, which keeps it from being closed:
-            end them with execwire stop --scope tree ID, or wait
+              sleeping              waits for something else, or for something unknown
+  held by   a process that still has a stream of an exited process open, so that it is not closed:
+            end it with execwire stop --scope tree ID, or wait
   cwd       its working directory
-  started   when, in local time
-Activity and holders are known for processes on Linux; who belongs to another user is not shown.
+  started   its start time, in local time
+Activity and holders are known on Linux only; holders of other users are not shown.
 
 Examples:
   execwire ps

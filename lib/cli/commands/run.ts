@@ -1,5 +1,5 @@
-// `execwire run`: one command, passed through, here or on a server. Nothing it prints is lost, however slow our own reader
-// is; nothing it started through its process group outlives it when we are told to end.
+// `execwire run`: runs one command, locally or on a server, and passes it through. No output is lost, however slow our reader is;
+// signals sent to us reach the command's whole process group.
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { type ProcessSpec, present } from "../../../protocol/index.ts";
@@ -37,33 +37,33 @@ interface RunOptions extends ServerOptions {
   readonly quiet?: boolean;
 }
 
-/** Where the command is to run. */
-interface Place {
+/** Where the command runs. */
+interface Target {
   readonly backend: Backend;
-  /** On this machine, so that our directory means something there. */
-  readonly isHere: boolean;
+  /** On this machine, so that our working directory exists there. */
+  readonly isLocal: boolean;
   readonly link?: Link;
 }
 
-/** Says what `run` takes. */
+/** Defines the arguments and options of `run`. */
 export function define(command: Command): void {
   command
-    .argument("<command>", "program to run; put -- before it, so that its options stay its own")
-    .argument("[args...]", "its arguments")
-    .option("-t, --tty", "give it a terminal (raw mode and resize follow yours)")
-    .option("-i, --interactive", "pass stdin on (with -t from a terminal, implied)")
-    .option("--timeout <seconds>", "end it with everything it started after this time, exit code 124", parseSeconds)
-    .option("--grace <seconds>", "time from SIGTERM to SIGKILL when it must end (a server has its own)", parseSeconds)
-    .option("-e, --env <name=value>", "set a variable; repeat for more", collectPairs, {})
-    .option("-C, --cwd <directory>", "run it there; with --url an absolute path of the server's machine")
-    .option("--id <id>", "name it, instead of a new uuid")
-    .option("-l, --label <name=value>", "label it; repeat for more", collectPairs, {})
+    .argument("<command>", "program to run; put -- before it, so that its options are not parsed here")
+    .argument("[args...]", "arguments of the program")
+    .option("-t, --tty", "run it in a terminal (with yours in raw mode, and of the same size)")
+    .option("-i, --interactive", "forward stdin (implied by -t on a terminal)")
+    .option("--timeout <seconds>", "after this time, end it with everything it started; exit code 124", parseSeconds)
+    .option("--grace <seconds>", "time from SIGTERM to SIGKILL (a server uses its own)", parseSeconds)
+    .option("-e, --env <name=value>", "set an environment variable; may be repeated", collectPairs, {})
+    .option("-C, --cwd <directory>", "working directory; with --url an absolute path on the server's machine")
+    .option("--id <id>", "process id to use (default: a new uuid)")
+    .option("-l, --label <name=value>", "add a label; may be repeated", collectPairs, {})
     .addOption(spawnerOption())
     .addOption(
-      new Option("--json", "instead of its output print its outcome, as one line").conflicts(["quiet", "detach"]),
+      new Option("--json", "print the result as one line of JSON instead of the output").conflicts(["quiet", "detach"]),
     )
-    .addOption(new Option("-q, --quiet", "print nothing that it prints; the exit code is all").conflicts("detach"))
-    .option("--remote", "run it on the server of `execwire serve` instead of in this program")
+    .addOption(new Option("-q, --quiet", "print no output; only the exit code remains").conflicts("detach"))
+    .option("--remote", "run it on the server started by `execwire serve`, not in this program")
     .option("-d, --detach", "print its id and leave it running on the server (implies --remote)")
     .passThroughOptions()
     .addHelpText("after", HELP)
@@ -76,17 +76,17 @@ export function define(command: Command): void {
 async function run(argv: readonly string[], options: RunOptions): Promise<number> {
   const isRemote = options.remote || options.detach || options.url !== undefined;
   if (isRemote && (options.grace !== undefined || options.spawner)) {
-    throw new UsageError("--grace and --spawner are the server's: give them to execwire serve");
+    throw new UsageError("--grace and --spawner cannot be used with a server: pass them to execwire serve");
   }
-  const place = await (isRemote ? openRemote(options) : openLocal(options));
+  const target = await (isRemote ? openRemote(options) : openLocal(options));
   try {
     const isInteractive = options.interactive || (options.tty && process.stdin.isTTY) || false;
-    const spec = specOf(argv, options, { isRemote, isInteractive, isHere: place.isHere });
+    const spec = specOf(argv, options, { isRemote, isInteractive, isLocal: target.isLocal });
     if (options.json || options.quiet) {
       const { runCaptured } = await import("../run-captured.ts");
-      return await runCaptured(place.backend, spec, { json: options.json, stdin: isInteractive, link: place.link });
+      return await runCaptured(target.backend, spec, { json: options.json, stdin: isInteractive, link: target.link });
     }
-    const child = await place.backend.start(spec);
+    const child = await target.backend.start(spec);
     if (options.detach) {
       await write("stdout", `${child.id}\n`);
       return 0;
@@ -97,15 +97,15 @@ async function run(argv: readonly string[], options: RunOptions): Promise<number
       stdin: isInteractive,
       passEnd: true,
       signals: ALL_SIGNALS,
-      link: place.link,
+      link: target.link,
     });
     return code ?? 0;
   } finally {
-    await place.backend.close();
+    await target.backend.close();
   }
 }
 
-async function openLocal({ spawner, grace }: RunOptions): Promise<Place> {
+async function openLocal({ spawner, grace }: RunOptions): Promise<Target> {
   const [{ createSupervisor }, { hasProc }] = await Promise.all([
     import("../../local/supervisor.ts"),
     import("../../spawn/proc.ts"),
@@ -117,27 +117,27 @@ async function openLocal({ spawner, grace }: RunOptions): Promise<Place> {
     onError: (error: unknown) => say(error instanceof Error ? (error.stack ?? error.message) : String(error)),
     spawner,
   });
-  return { backend: createSupervisor(options), isHere: true };
+  return { backend: createSupervisor(options), isLocal: true };
 }
 
-async function openRemote(options: RunOptions): Promise<Place> {
+async function openRemote(options: RunOptions): Promise<Target> {
   const { openServer } = await import("../open-server.ts");
   const { backend, isLocal } = await openServer(options);
-  return { backend, isHere: isLocal, link: backend.link };
+  return { backend, isLocal, link: backend.link };
 }
 
 function specOf(
   argv: readonly string[],
   options: RunOptions,
-  { isRemote, isInteractive, isHere }: { isRemote: boolean; isInteractive: boolean; isHere: boolean },
+  { isRemote, isInteractive, isLocal }: { isRemote: boolean; isInteractive: boolean; isLocal: boolean },
 ): ProcessSpec {
   const { TERM } = process.env;
-  const cwd = isHere ? resolve(options.cwd ?? ".") : options.cwd;
+  const cwd = isLocal ? resolve(options.cwd ?? ".") : options.cwd;
   return present({
     argv,
     processId: options.id,
     cwd,
-    // Our whole environment is not for another program; but what a terminal can do is known here only.
+    // Our environment stays here, except TERM: it describes our own terminal.
     env: present({ TERM: isRemote && options.tty ? TERM : undefined, ...options.env }),
     envPolicy: isRemote ? { inherit: "core" as const } : { inherit: "all" as const, ignoreDefaultExcludes: true },
     pipeStdin: isInteractive,
@@ -150,31 +150,33 @@ function specOf(
 
 const HELP = `
 Exit code:
-  that of the command; 128+n when signal n ended it; 124 timeout; 126 cannot be executed;
-  127 not found; 125 execwire itself failed; 2 wrong usage; 69 no server, or the connection
-  is lost for good; 77 the server does not know the token
+  the command's; 128+n if signal n ended it; 124 timeout; 126 cannot be executed; 127 not found;
+  125 execwire itself failed; 2 wrong usage; 69 no server, or the connection is lost for good;
+  77 the server refused the token
 
 Examples:
   execwire run -- sh -c 'echo out; echo err >&2; exit 3'    two streams, exit code 3
-  execwire run --timeout 10 -- make test                    ended with its children after 10 s
+  execwire run --timeout 10 -- make test                    ended with its descendants after 10 s
   execwire run -t -- bash                                   an interactive shell
-  execwire run --json -- make test                          what became of it, for a program to read
-  echo hello | execwire run -i -- cat                       stdin passed on
-  execwire run -d --id build -- make                        on the server of execwire serve, and
-  execwire attach build                                     look at it, as often as you like
+  execwire run --json -- make test                          the result, for a program to read
+  echo hello | execwire run -i -- cat                       forward stdin
+  execwire run -d --id build -- make                        on the server started by execwire serve,
+  execwire attach build                                     and watch it, as often as you like
 
-Signals sent to execwire go to the command and everything in its process group. It stays until the
-command has ended and its output was written, however slow the reader is. A job that the command
-detached on purpose (setsid, own output) outlives it when the command ends by itself; a timeout, or
-three signals to a command that does not end, reach it too.
+Signals sent to execwire go to the command's process group. execwire exits when the command has
+ended and all its output is written, however slow the reader is. A job that the command detached on
+purpose (setsid, own output) outlives a command that exits normally. A timeout ends such a job too,
+and so does the third signal to a command that does not end.
 
-With --json stdout gets one line when it is over: {"exitCode", "signal", "timedOut", "stdout": {"text",
-"totalBytes", "omittedBytes", ...}, "stderr", "aggregated", "durationMs", "drain", ...}. Of each stream the
-first and the last 512 KiB are kept. The exit code is the same as without. A job that still holds its output
-when nothing has come for 2 s after its end is ended too; so it is with --quiet. When it cannot be started
-there is no line, but an error as ever.
+With --json, stdout gets one line when the command has ended: {"exitCode", "signal", "timedOut",
+"stdout": {"text", "totalBytes", "omittedBytes", ...}, "stderr", "aggregated", "durationMs",
+"drain", ...}. The first and the last 512 KiB of each stream are kept. The exit code is the same as
+without --json. A background job that still holds the output is ended once nothing was printed for
+2 s after the command's exit; the same with --quiet. If the command cannot be started, there is no
+line on stdout, only the usual error.
 
-With --remote, --detach or --url it runs on a server: with the server's HOME, PATH and the like plus
-what --env says, not with your environment; in your directory if the server is the local one, else in
-the server's. A lost connection is made again and nothing is lost; when it stays lost, the server
-ends the command after a while, unless it was started with --detach.`;
+With --remote, --detach or --url the command runs on a server. Its environment has the server's
+HOME, PATH and the like and the variables of --env, not your environment. It runs in your directory
+if the server is the local one, else in the server's. If the connection is lost, execwire reconnects
+and no output is lost; if it stays lost, the server ends the command after a while, unless it was
+started with --detach.`;

@@ -1,4 +1,4 @@
-// `execwire serve`: processes for other terminals and programs, until it is told to end; then they end too.
+// `execwire serve`: runs processes for other terminals and programs. They end with the server.
 import { type Command, Option } from "commander";
 import { limits as defaults, type Limits, present } from "../../../protocol/index.ts";
 import { SERVER_VARIABLES } from "../../codex/server/child-environment.ts";
@@ -8,13 +8,13 @@ import { type ListenAddress, serve } from "../../server/server.ts";
 import type { OnSupervisorDeath } from "../../spawn/guard.ts";
 import type { SpawnerName } from "../../spawn/load-spawner.ts";
 import { hasProc } from "../../spawn/proc.ts";
-import { EndRequest, isSet } from "../end-request.ts";
-import { letHeapGrow } from "../heap-growth.ts";
+import { isSet, ShutdownSignal } from "../end-request.ts";
+import { allowHeapGrowth } from "../heap-growth.ts";
 import { parseListen } from "../listen-address.ts";
 import { collect, milliseconds, parseSeconds, spawnerOption } from "../options.ts";
 import { write } from "../output.ts";
 import { say, UsageError } from "../report.ts";
-import { type Admission, admit, publish } from "../serve-locally.ts";
+import { type Credentials, loadCredentials, publish } from "../serve-locally.ts";
 import { acceptStdio } from "../serve-stdio.ts";
 
 interface ServeCommandOptions {
@@ -30,21 +30,25 @@ interface ServeCommandOptions {
   readonly onDeath: OnSupervisorDeath;
 }
 
-/** Says what `serve` takes. */
+/** Defines the options of `serve`. */
 export function define(command: Command): void {
-  const listen = new Option("--listen <address>", "ws://HOST:PORT (port 0: any free one), unix:PATH, or stdio");
+  const listen = new Option("--listen <address>", "ws://HOST:PORT (port 0: any free port), unix:PATH, or stdio");
   command
     .addOption(listen.argParser(parseListen).default({ host: "127.0.0.1", port: 0 }, "ws://127.0.0.1:0"))
-    .addOption(new Option("--auth <kind>", "who may connect").choices(["token", "none"]).default("token"))
-    .option("--token-file <file>", "read the token there, or make one there (default: a new one each time)")
-    .option("--allow-origin <origin>", "let web pages of this origin connect; repeat for more", collect)
-    .option("--session-ttl <seconds>", "how long a client may be gone before its processes are ended", parseSeconds)
+    .addOption(new Option("--auth <kind>", "how clients authenticate").choices(["token", "none"]).default("token"))
+    .option("--token-file <file>", "file with the token, created if it does not exist (default: a new token each time)")
+    .option("--allow-origin <origin>", "let web pages of this origin connect; may be repeated", collect)
+    .option(
+      "--session-ttl <seconds>",
+      "how long a client may be disconnected before its processes are ended",
+      parseSeconds,
+    )
     .option("--keep-closed <seconds>", "how long an ended process can still be read", parseSeconds)
-    .option("--grace <seconds>", "time from SIGTERM to SIGKILL when a process must end", parseSeconds)
+    .option("--grace <seconds>", "time from SIGTERM to SIGKILL", parseSeconds)
     .addOption(spawnerOption())
-    .option("--exit-on-stdin-close", "end when stdin does: together with the program that started it")
+    .option("--exit-on-stdin-close", "shut down when stdin ends, and so with the program that started it")
     .addOption(
-      new Option("--on-death <what>", "what becomes of its processes when it is killed with SIGKILL (kill: Linux only)")
+      new Option("--on-death <what>", "what happens to its processes when it is killed by SIGKILL (kill: Linux only)")
         .choices(["kill", "keep"])
         .default("kill"),
     )
@@ -54,7 +58,7 @@ export function define(command: Command): void {
 
 async function host(options: ServeCommandOptions): Promise<void> {
   if (options.tokenFile !== undefined && (options.auth === "none" || options.listen === "stdio")) {
-    throw new UsageError("--token-file has no meaning without a token: leave out --auth none or --listen stdio");
+    throw new UsageError("--token-file cannot be used with --auth none or --listen stdio, which need no token");
   }
   const { grace, sessionTtl, keepClosed, spawner } = options;
   const limits: Partial<Limits> = {
@@ -62,64 +66,65 @@ async function host(options: ServeCommandOptions): Promise<void> {
     ...milliseconds("sessionTtlMs", sessionTtl),
     ...milliseconds("closedRetentionMs", keepClosed),
   };
-  letHeapGrow();
-  const end = new EndRequest();
-  if (options.exitOnStdinClose || isSet(process.env.CODEX_EXEC_SERVER_EXIT_ON_STDIN_CLOSE)) end.watchStdin();
+  allowHeapGrowth();
+  const shutdown = new ShutdownSignal();
+  if (options.exitOnStdinClose || isSet(process.env.CODEX_EXEC_SERVER_EXIT_ON_STDIN_CLOSE)) shutdown.watchStdin();
   // For this program only, not for the children of any client.
   for (const name of SERVER_VARIABLES) delete process.env[name];
   const onError = (error: unknown) => say(error instanceof Error ? (error.stack ?? error.message) : String(error));
   const onSupervisorDeath = hasProc() ? options.onDeath : "keep";
   const supervisor = createSupervisor(present({ subreaper: true, onSupervisorDeath, limits, onError, spawner }));
-  const undo: (() => unknown)[] = [() => end.release(), () => supervisor.close()];
+  const cleanups: (() => unknown)[] = [() => shutdown.release(), () => supervisor.close()];
   try {
     const { listen } = options;
     const dialect = await codexDialect();
     if (listen === "stdio") {
       const server = await serve(supervisor, { auth: { kind: "none" }, limits, dialect });
-      undo.push(() => server.close());
-      undo.push(acceptStdio(server, defaults.frameBytes, () => end.request("the client is gone")));
+      cleanups.push(() => server.close());
+      cleanups.push(acceptStdio(server, defaults.frameBytes, () => shutdown.request("the client is gone")));
       say("serving stdin and stdout");
     } else {
-      const admission = admit(options);
-      undo.push(admission.forget);
+      const credentials = loadCredentials(options);
+      cleanups.push(credentials.remove);
       const server = await serve(supervisor, {
-        auth: admission.auth,
+        auth: credentials.auth,
         listen,
         limits,
         dialect,
         allowedOrigins: options.allowOrigin ?? [],
       });
-      undo.push(() => server.close());
-      undo.push(await announce(server.url as string, admission));
+      cleanups.push(() => server.close());
+      cleanups.push(await announce(server.url as string, credentials));
     }
-    say(`ending, with all processes: ${await end.requested}`);
+    say(`shutting down, ending all processes: ${await shutdown.requested}`);
   } finally {
-    for (const step of undo.reverse()) await step();
+    for (const cleanup of cleanups.reverse()) await cleanup();
   }
 }
 
-/** Tells the log, other terminals, and last whoever waits for the line on stdout. */
-async function announce(url: string, admission: Admission): Promise<() => void> {
-  say(`listening on ${url}${admission.tokenFile ? `, token in ${admission.tokenFile}` : ""}`);
-  for (const warning of admission.warnings) say(warning);
-  const withdraw = await publish(url, admission);
-  // Whoever does not want to know the address may close our stdout.
+/** Announces the URL on stderr, to other terminals, and last on stdout, where a parent may wait for it. */
+async function announce(url: string, credentials: Credentials): Promise<() => void> {
+  say(`listening on ${url}${credentials.tokenFile ? `, token in ${credentials.tokenFile}` : ""}`);
+  for (const warning of credentials.warnings) say(warning);
+  const withdraw = await publish(url, credentials);
+  // A parent that does not need the URL may have closed our stdout.
   await write("stdout", `${url}\n`).catch(() => undefined);
   return withdraw;
 }
 
 const HELP = `
-Prints its URL as the only line on stdout when it is ready; what happens is told on stderr. SIGTERM or
-SIGINT ends it with all its processes (exit code 0); a second one kills them at once. When it is killed
-itself (SIGKILL), a small process beside it kills them, unless --on-death says keep.
+When the server is ready, it prints its URL as the only line on stdout; messages go to stderr.
+SIGTERM or SIGINT ends it with all its processes (exit code 0); a second signal kills them at once.
+If the server itself is killed (SIGKILL), a small guard process kills them, unless --on-death is
+keep.
 
-Clients must know the token. It is in a file that only you can read, by default in the runtime directory
-($XDG_RUNTIME_DIR/execwire or /tmp/execwire-UID), where the other commands find it by themselves. A browser
-page may connect only with --allow-origin. Connections are not encrypted: to reach another machine, let
-ssh carry them.
+Clients need the token. It is in a file that only you can read, by default in the runtime directory
+($XDG_RUNTIME_DIR/execwire or /tmp/execwire-UID), where the other commands find it. A web page may
+connect only with --allow-origin. Connections are not encrypted: to reach another machine, tunnel
+them through ssh.
 
 Examples:
   execwire serve                                          in one terminal, and in another:
   execwire run --remote -t -- bash
-  execwire serve --listen unix:/run/user/1000/exec.sock   a unix socket, for you alone
-  ssh host execwire serve --listen stdio                  what connect({ command }) of the library starts`;
+  execwire serve --listen unix:/run/user/1000/exec.sock   a unix socket that only you can access
+  ssh host execwire serve --listen stdio                  as connect({ command }) starts it`;

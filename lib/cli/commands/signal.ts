@@ -1,11 +1,11 @@
-// `execwire signal`: one signal to a process of a server.
+// `execwire signal`: sends one signal to a process of a server.
 import type { Command } from "commander";
 import type { KillScope, SignalName } from "../../../protocol/index.ts";
 import { withServer } from "../open-server.ts";
 import { addScopeOption, addServerOptions, parseSignal, type ServerOptions } from "../options.ts";
 import { note } from "../report.ts";
 
-/** Says what `signal` takes. */
+/** Defines the arguments and options of `signal`. */
 export function define(command: Command): void {
   addServerOptions(
     addScopeOption(command)
@@ -25,4 +25,4 @@ export function define(command: Command): void {
 const HELP = `
 Examples:
   execwire signal build INT
-  execwire signal server HUP --scope process   not to what it started`;
+  execwire signal server HUP --scope process   not to its child processes`;

@@ -1,4 +1,4 @@
-// `execwire stop`: asks a process of a server to end, and makes sure of it.
+// `execwire stop`: terminates a process of a server and waits for its exit.
 import type { Command } from "commander";
 import { lastValueFrom } from "rxjs";
 import { type KillScope, present } from "../../../protocol/index.ts";
@@ -11,7 +11,7 @@ interface StopOptions extends ServerOptions {
   readonly scope?: KillScope;
 }
 
-/** Says what `stop` takes. */
+/** Defines the arguments and options of `stop`. */
 export function define(command: Command): void {
   addServerOptions(
     addScopeOption(command)
@@ -23,15 +23,16 @@ export function define(command: Command): void {
           const child = await backend.attach(id);
           const { running } = await child.terminate(present({ ...milliseconds("graceMs", grace), scope }));
           if (running) await lastValueFrom(child.exit$);
-          else note(`process ${id} had ended already`);
+          else note(`process ${id} had already ended`);
         }),
       ),
   );
 }
 
 const HELP = `
-SIGTERM, the grace (5 s unless the server says otherwise), SIGKILL. Done when the process has ended.
+Sends SIGTERM, waits for the grace period (5 s unless configured on the server), sends SIGKILL.
+Returns when the process has ended.
 
 Examples:
   execwire stop build
-  execwire stop --grace 0 --scope tree build   at once, with everything it started, daemons too`;
+  execwire stop --grace 0 --scope tree build   kill at once, with all its descendants, daemons too`;

@@ -1,11 +1,11 @@
-// `execwire wait`: waits for the end of a process of a server.
+// `execwire wait`: waits for the exit of a process of a server.
 import type { Command } from "commander";
 import { lastValueFrom } from "rxjs";
 import { exitCodeOf } from "../exit-code.ts";
 import { withServer } from "../open-server.ts";
 import { addServerOptions, type ServerOptions } from "../options.ts";
 
-/** Says what `wait` takes. */
+/** Defines the arguments and options of `wait`. */
 export function define(command: Command): void {
   addServerOptions(
     command
@@ -21,8 +21,8 @@ export function define(command: Command): void {
 }
 
 const HELP = `
-Prints nothing; the exit code is the process's (128+n when signal n ended it, 124 after its timeout).
-Returns at once for a process that has ended and is still known.
+Prints nothing; the exit code is the process's (128+n if signal n ended it, 124 after its timeout).
+Returns at once if the process has ended and the server still lists it.
 
 Example:
   id=$(execwire run -d -- make) && execwire wait "$id" && echo built`;

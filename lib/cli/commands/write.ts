@@ -1,4 +1,4 @@
-// `execwire write`: input for a process of a server.
+// `execwire write`: writes to the stdin of a process of a server.
 import type { Command } from "commander";
 import type { WriteStatus } from "../../../protocol/index.ts";
 import type { Process } from "../../process/process.ts";
@@ -11,25 +11,25 @@ interface WriteOptions extends ServerOptions {
 }
 
 const REFUSALS: Record<Exclude<WriteStatus, "accepted">, string> = {
-  stdinClosed: "takes no input: it was started without -i or -t, its stdin was closed, or it has ended",
+  stdinClosed: "does not accept input: it was started without -i or -t, its stdin was closed, or it has ended",
   starting: "is not running yet; try again",
   unknownProcess: "is no longer known",
 };
 
-/** Says what `write` takes. */
+/** Defines the arguments and options of `write`. */
 export function define(command: Command): void {
   addServerOptions(
     command
       .argument("<id>", "process to write to, as `execwire ps` shows it")
-      .argument("[text]", "what to write, exactly; without it everything from stdin")
-      .option("-n, --newline", "end the text with a newline")
-      .option("--eof", "end the process's stdin afterwards")
+      .argument("[text]", "text to write, unchanged (default: all of stdin)")
+      .option("-n, --newline", "add a newline after the text")
+      .option("--eof", "close the process's stdin afterwards")
       .addHelpText("after", HELP)
       .action((id: string, text: string | undefined, options: WriteOptions) =>
         withServer(options, async (backend) => {
           const child = await backend.attach(id);
           if (text !== undefined) await send(child, `${text}${options.newline ? "\n" : ""}`);
-          // At a terminal with --eof nobody means to type first.
+          // With --eof and a terminal, the user wants to close stdin, not to type first.
           else if (!(options.eof && process.stdin.isTTY)) await sendStdin(child);
           if (options.eof) check(child, await child.closeStdin());
         }),
@@ -50,9 +50,9 @@ function check({ id }: Process, status: WriteStatus): void {
 }
 
 const HELP = `
-The process must have been started with -i or -t. Done when the server has accepted the input.
+The process must have been started with -i or -t. Returns when the server has accepted the input.
 
 Examples:
   execwire write -n shell 'make test'     one line
-  execwire write dump --eof < backup.sql  a whole file, then the end of input
+  execwire write dump --eof < backup.sql  a whole file, then end of input
   execwire write shell $'\\x03'            Ctrl-C, for a process with a terminal`;

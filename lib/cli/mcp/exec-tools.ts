@@ -1,4 +1,4 @@
-// Exec sessions as tools of the Model Context Protocol. Each answer is data (structuredContent) and the same in words.
+// Exec sessions as tools of the Model Context Protocol. Each result has data (structuredContent) and the same as text.
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { type EnvPolicy, present, type SignalName } from "../../../protocol/index.ts";
@@ -8,14 +8,14 @@ import type { ExecSessions } from "../../exec/sessions.ts";
 import { listOutput, pollInput, resultOutput, signalInput, startInput, stopInput, writeInput } from "./tool-schemas.ts";
 import { DESCRIPTIONS, listText, resultText } from "./tool-texts.ts";
 
-/** What every command gets. */
+/** Defaults of every command. */
 export interface CommandDefaults {
   readonly envPolicy: EnvPolicy;
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string | undefined;
 }
 
-/** Offers the sessions to the clients of a server. */
+/** Registers the tools at a server. */
 export function registerExecTools(server: McpServer, sessions: ExecSessions, defaults: CommandDefaults): void {
   server.registerTool(
     "exec_start",
@@ -26,7 +26,7 @@ export function registerExecTools(server: McpServer, sessions: ExecSessions, def
       outputSchema: resultOutput,
       annotations: { destructiveHint: true, openWorldHint: true },
     },
-    ({ command, argv, shell, cwd = defaults.cwd, env, tty, stdin, timeoutMs, ...wait }, { signal }) =>
+    ({ command, argv, shell, cwd = defaults.cwd, env, tty, stdin, timeoutMs, ...waitArgs }, { signal }) =>
       answer(() =>
         sessions.start(
           present({
@@ -37,7 +37,7 @@ export function registerExecTools(server: McpServer, sessions: ExecSessions, def
             tty,
             pipeStdin: stdin,
             timeoutMs,
-            ...waiting(wait, signal),
+            ...yieldOptions(waitArgs, signal),
           }),
         ),
       ),
@@ -45,13 +45,13 @@ export function registerExecTools(server: McpServer, sessions: ExecSessions, def
   server.registerTool(
     "exec_write",
     {
-      title: "Type into a session",
+      title: "Write to a session",
       description: DESCRIPTIONS.write,
       inputSchema: writeInput,
       outputSchema: resultOutput,
     },
-    ({ sessionId, chars, eof, ...wait }, { signal }) =>
-      answer(() => sessions.write(sessionId, present({ chars, eof, ...waiting(wait, signal) }))),
+    ({ sessionId, chars, eof, ...waitArgs }, { signal }) =>
+      answer(() => sessions.write(sessionId, present({ chars, eof, ...yieldOptions(waitArgs, signal) }))),
   );
   server.registerTool(
     "exec_poll",
@@ -62,7 +62,7 @@ export function registerExecTools(server: McpServer, sessions: ExecSessions, def
       outputSchema: resultOutput,
       annotations: { destructiveHint: false },
     },
-    ({ sessionId, ...wait }, { signal }) => answer(() => sessions.poll(sessionId, waiting(wait, signal))),
+    ({ sessionId, ...waitArgs }, { signal }) => answer(() => sessions.poll(sessionId, yieldOptions(waitArgs, signal))),
   );
   server.registerTool(
     "exec_signal",
@@ -72,8 +72,8 @@ export function registerExecTools(server: McpServer, sessions: ExecSessions, def
       inputSchema: signalInput,
       outputSchema: resultOutput,
     },
-    ({ sessionId, signal: name, ...wait }, { signal }) =>
-      answer(() => sessions.signal(sessionId, name as SignalName, waiting(wait, signal))),
+    ({ sessionId, signal: name, ...waitArgs }, { signal }) =>
+      answer(() => sessions.signal(sessionId, name as SignalName, yieldOptions(waitArgs, signal))),
   );
   server.registerTool(
     "exec_list",
@@ -96,7 +96,7 @@ export function registerExecTools(server: McpServer, sessions: ExecSessions, def
   );
 }
 
-/** A call's answer. What is refused is an answer too, for the model to read; a bug is one of the server. */
+/** The result of a call. A refusal is a result too, for the model to read; any other error is a bug and thrown. */
 async function answer(call: () => Promise<ExecResult>): Promise<CallToolResult> {
   try {
     const result = await call();
@@ -108,13 +108,13 @@ async function answer(call: () => Promise<ExecResult>): Promise<CallToolResult> 
   }
 }
 
-interface Wait {
+interface WaitArgs {
   readonly yieldMs?: number | undefined;
   readonly quietMs?: number | undefined;
   readonly maxTokens?: number | undefined;
 }
 
-function waiting({ yieldMs, quietMs, maxTokens }: Wait, signal: AbortSignal) {
+function yieldOptions({ yieldMs, quietMs, maxTokens }: WaitArgs, signal: AbortSignal) {
   return present({ yieldMs, quietMs, budget: budgetOf(maxTokens), signal });
 }
 
@@ -125,5 +125,5 @@ function budgetOf(tokens: number | undefined) {
 function argvOf(command: string | undefined, argv: readonly string[] | undefined, shell = "sh"): readonly string[] {
   if (command !== undefined && argv === undefined) return [shell, "-c", command];
   if (argv !== undefined && command === undefined) return argv;
-  throw invalidParams({ field: "command", message: "or argv must be given, one of the two" });
+  throw invalidParams({ field: "command", message: "or argv must be given, but not both" });
 }

@@ -1,4 +1,4 @@
-// The tools on stdin and stdout, for the one client that started this program.
+// Serves the tools on stdin and stdout to the client that started this program.
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import type { ExecSessions } from "../../exec/sessions.ts";
@@ -8,7 +8,7 @@ import { INSTRUCTIONS } from "./tool-texts.ts";
 /** How to serve. */
 export interface ServeToolsOptions extends CommandDefaults {
   readonly version: string;
-  /** Told when the transport itself was closed; it does not notice the end of stdin. */
+  /** Called when the transport is closed. The SDK's transport does not notice the end of stdin. */
   readonly onGone: (reason: string) => void;
 }
 
@@ -19,7 +19,7 @@ export async function serveTools(
 ): Promise<() => Promise<void>> {
   const server = new McpServer({ name: "execwire", version }, { instructions: INSTRUCTIONS });
   registerExecTools(server, sessions, defaults);
-  server.server.onclose = () => onGone("the connection of the client was closed");
+  server.server.onclose = () => onGone("the client closed the connection");
   await server.connect(new StdioServerTransport());
   return () => server.close();
 }

@@ -1,25 +1,27 @@
-// What the tools take and answer, as schemas: the descriptions are all that a model knows of them. The answers are those of
-// `lib/exec/session-types.ts`, under the same names.
+// Schemas of the tools' arguments and results. A model knows the tools only by these descriptions. The results are those of
+// `lib/exec/session-types.ts`, with the same names.
 import { z } from "zod";
 import { execLimits } from "../../exec/session-limits.ts";
 
 const { minYieldMs, maxYieldMs, minPollMs, maxPollMs, startYieldMs, writeYieldMs, pollYieldMs } = execLimits;
 const count = z.number().int().nonnegative();
 
-const sessionId = z.number().int().describe("The sessionId that exec_start answered with.");
+const sessionId = z.number().int().describe("The sessionId that exec_start returned.");
 const quietMs = count
   .optional()
-  .describe("Answer earlier: once there is output and nothing more has come for this many ms. 0: at the first output.");
+  .describe("Return earlier: once there is output and then none for this many ms. 0: at the first output.");
 const maxTokens = count
   .optional()
-  .describe("Return about this many tokens of output at most (default 10000); the middle of more is left out.");
+  .describe(
+    "Return at most about this many tokens of output (default 10000); the middle of longer output is left out.",
+  );
 
 function yieldMs(byDefault: number, min: number, max: number, more = "") {
-  const text = `Answer after this many ms at the latest (default ${byDefault}, from ${min} to ${max}); the end answers at once.${more}`;
+  const text = `Return after at most this many ms (default ${byDefault}, from ${min} to ${max}), or at once when the process ends.${more}`;
   return count.optional().describe(text);
 }
 
-/** Not a record of zod, which leaves out `__proto__` without a word: a variable may have any name. */
+/** Not zod's record, which silently drops `__proto__`: a variable may have any name. */
 const variables = z
   .any()
   .refine(isVariables, "must be an object of strings")
@@ -27,7 +29,7 @@ const variables = z
     type: "object",
     propertyNames: { type: "string" },
     additionalProperties: { type: "string" },
-    description: "Variables to set, beside those that commands inherit.",
+    description: "Environment variables to set, in addition to the inherited ones.",
   }) as z.ZodType<Readonly<Record<string, string>>>;
 
 function isVariables(value: unknown): boolean {
@@ -35,9 +37,9 @@ function isVariables(value: unknown): boolean {
   return Object.values(value).every((item) => typeof item === "string");
 }
 
-/** What `exec_start` takes. */
+/** Arguments of `exec_start`. */
 export const startInput = {
-  command: z.string().optional().describe("A shell command line, run by `sh -c`. Give either this or argv."),
+  command: z.string().optional().describe("A shell command line, run by `sh -c`. Give either command or argv."),
   argv: z.array(z.string()).optional().describe("Program and arguments, started without a shell."),
   shell: z.string().optional().describe("The shell for command, such as bash. Default: sh."),
   cwd: z.string().optional().describe("Absolute path of the working directory."),
@@ -45,52 +47,56 @@ export const startInput = {
   tty: z
     .boolean()
     .optional()
-    .describe("Give it a terminal: for programs that ask (passwords, REPLs, installers). It then takes input."),
+    .describe(
+      "Run it in a terminal: for programs that prompt (passwords, REPLs, installers). exec_write can then send input.",
+    ),
   stdin: z
     .boolean()
     .optional()
     .describe("Keep stdin open for exec_write, without a terminal. Default: stdin is empty."),
-  timeoutMs: count.optional().describe("End it with everything it started after this many ms. Default: never."),
+  timeoutMs: count.optional().describe("After this many ms, end it with everything it started. Default: never."),
   yieldMs: yieldMs(startYieldMs, minYieldMs, maxYieldMs),
   quietMs,
   maxTokens,
 };
 
-/** What `exec_write` takes. */
+/** Arguments of `exec_write`. */
 export const writeInput = {
   sessionId,
   chars: z
     .string()
     .describe(
-      "Text for stdin, exactly as it is: end a line with \\n. On a terminal the character U+0003 is Ctrl-C, U+0004 Ctrl-D.",
+      "Text for stdin, sent unchanged: end a line with \\n. On a terminal the character U+0003 is Ctrl-C, U+0004 Ctrl-D.",
     ),
-  eof: z.boolean().optional().describe("End stdin afterwards."),
+  eof: z.boolean().optional().describe("Close stdin afterwards."),
   yieldMs: yieldMs(writeYieldMs, minYieldMs, maxYieldMs),
   quietMs,
   maxTokens,
 };
 
-/** What `exec_poll` takes. */
+/** Arguments of `exec_poll`. */
 export const pollInput = {
   sessionId,
-  yieldMs: yieldMs(pollYieldMs, minPollMs, maxPollMs, " Some clients give up on a call after 60 s."),
+  yieldMs: yieldMs(pollYieldMs, minPollMs, maxPollMs, " Some clients abort a call after 60 s."),
   quietMs,
   maxTokens,
 };
 
-/** What `exec_signal` takes. */
+/** Arguments of `exec_signal`. */
 export const signalInput = {
   sessionId,
   signal: z
     .string()
     .regex(/^SIG[A-Z0-9+-]+$/)
-    .describe("SIGINT (as Ctrl-C), SIGTERM, SIGHUP, SIGUSR1 and so on; to end a process for sure use exec_stop."),
+    .describe(
+      "SIGINT (like Ctrl-C), SIGTERM, SIGHUP, SIGUSR1 and so on; exec_stop is the reliable way to end a process.",
+    ),
   yieldMs: yieldMs(writeYieldMs, minYieldMs, maxYieldMs),
   quietMs,
   maxTokens,
 };
 
-/** What `exec_stop` takes. */
+/** Arguments of `exec_stop`. */
 export const stopInput = {
   sessionId,
   graceMs: count.optional().describe("Time from SIGTERM to SIGKILL (default 5000); 0 kills at once."),
@@ -100,31 +106,31 @@ export const stopInput = {
 const facts = {
   processId: z.string(),
   exited: z.boolean(),
-  exitCode: z.number().nullable().describe("null while it runs, and after a death by signal"),
+  exitCode: z.number().nullable().describe("null while it runs, and when a signal ended it"),
   signal: z.string().nullable().describe("the signal that ended it"),
   reason: z.string().nullable().describe("exited, signal, terminate, timeout or lost"),
   sandboxDenied: z.boolean(),
   outputClosed: z.boolean().describe("every output stream has ended"),
-  outputDrained: z.boolean().describe("all output was returned, or counted as omitted"),
+  outputDrained: z.boolean().describe("all output has been returned or counted as omitted"),
   failure: z
     .object({ code: z.string(), message: z.string(), data: z.record(z.string(), z.unknown()) })
     .optional()
-    .describe("contact with the process was lost"),
+    .describe("contact with the process was lost, see code and message"),
 };
 
-/** What all tools but `exec_list` answer. */
+/** The result of every tool but `exec_list`. */
 export const resultOutput = {
-  sessionId: z.number().optional().describe("present while more can come"),
+  sessionId: z.number().optional().describe("present while there can be more output"),
   ...facts,
-  head: z.string().describe("the new output; its beginning when something is omitted"),
-  tail: z.string().describe("its end when something is omitted"),
+  head: z.string().describe("the new output; only its beginning if some is omitted"),
+  tail: z.string().describe("the end of the new output if some is omitted, else empty"),
   omittedBytes: z.number(),
   omittedAtLeast: z.literal(true).optional(),
   input: z.enum(["accepted", "pending", "stdinClosed"]).optional(),
   tookMs: z.number(),
 };
 
-/** What `exec_list` answers. */
+/** The result of `exec_list`. */
 export const listOutput = {
   sessions: z.array(
     z.object({

@@ -1,6 +1,6 @@
 // Pending calls: numbered, and kept until their replies arrive. On a new connection each is sent again only where that is safe:
 // the server recognizes a repeated write by its id, but a repeated interrupt would interrupt twice.
-import { connectionLost } from "../../client/healing.ts";
+import { connectionLost } from "../../client/reconnecting.ts";
 import type { Cancel, Clock } from "../../clock.ts";
 import type { ExecwireError } from "../../errors.ts";
 import type { CodexError } from "../codex-error.ts";

@@ -177,7 +177,8 @@ export class CodexFollower {
 
   #accept(event: RawEvent | GapNotice): void {
     // Readers may wait for answers, so the connection can flow although one of them is behind.
-    if (this.log.unreadBytes >= LAG_BYTES) this.log.holds.drop(this.log.holds.floor());
+    const readSeq = this.log.holds.floor();
+    if (this.log.bytesAfter(readSeq) >= LAG_BYTES) this.log.holds.drop(readSeq);
     if (this.log.accept(this.#eventOf(event))) return;
     const message = `the server told ${event.type} of a process where it cannot be: a second exit, or an end without one`;
     this.fail(new ExecwireError("PROTOCOL_VIOLATION", message));

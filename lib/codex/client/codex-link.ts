@@ -1,7 +1,7 @@
 // The client's connection to a Codex exec-server: the handshake, and the session that is resumed on each new socket.
 import type { Observable } from "rxjs";
 import type { Limits } from "../../../protocol/index.ts";
-import { connectionLost, HealingConnection, type LinkState } from "../../client/healing.ts";
+import { connectionLost, type LinkState, ReconnectingConnection } from "../../client/reconnecting.ts";
 import type { Clock } from "../../clock.ts";
 import { ExecwireError } from "../../errors.ts";
 import { CLOSE } from "../../transport/transport.ts";
@@ -35,7 +35,7 @@ export class CodexLink {
   /** Resolves when first connected; rejects when that fails. */
   readonly ready: Promise<void>;
   readonly #options: CodexLinkOptions;
-  readonly #connection: HealingConnection<TextTransport>;
+  readonly #connection: ReconnectingConnection<TextTransport>;
   #sessionId: string | undefined;
   #environment: Environment | undefined;
   #isPaused = false;
@@ -43,17 +43,17 @@ export class CodexLink {
   constructor(options: CodexLinkOptions) {
     this.#options = options;
     const { open, clock, limits, onConnected, onClosed } = options;
-    this.#connection = new HealingConnection<TextTransport>({
+    this.#connection = new ReconnectingConnection<TextTransport>({
       open,
       clock,
       limits,
       onConnected,
       onClosed,
       greet: (transport) => this.#greet(transport),
-      frame: (frame) => this.#receive(frame),
+      onFrame: (frame) => this.#receive(frame),
       ping: (transport) => this.#ping(transport),
       // The exec-server drops connections without a reason, so only the next attempt shows whether the error is fatal.
-      verdict: () => undefined,
+      fatalCloseError: () => undefined,
     });
     this.state$ = this.#connection.state$;
     this.ready = this.#connection.ready;
@@ -128,7 +128,7 @@ export class CodexLink {
 
   #ping(transport: TextTransport): void {
     // While reading is paused, no pong can be read either.
-    if (this.#isPaused) this.#connection.noteLife();
+    if (this.#isPaused) this.#connection.noteAlive();
     else transport.ping?.(0);
   }
 
@@ -156,7 +156,7 @@ export class CodexLink {
     this.#sessionId = sessionId;
     this.#environment ??= environmentOf(environmentInfo);
     this.#connection.transport?.send(encodeCall("initialized", {}));
-    this.#connection.admit(this.#options.limits.pingMs);
+    this.#connection.onWelcome(this.#options.limits.pingMs);
   }
 
   #onRefused(error: { readonly code: number; readonly message: string }): void {

@@ -1,4 +1,4 @@
-// Who is let in: the token in the Authorization header of the upgrade and nothing else (section 9).
+// Authentication: only the token in the Authorization header of the upgrade counts (section 9).
 import { anonymousUpgrade } from "./http-surface.mjs";
 
 const attempt = (id, what, authorization, expect, path = () => "/") => ({
@@ -21,20 +21,20 @@ const WELCOME = { status: 101, body: "" };
 const none = () => undefined;
 
 export const auth = [
-  attempt("missing", "no token is 401 and says so", none, MISSING),
-  attempt("wrong", "a wrong token is 401 and says so", (token) => `Bearer ${token}x`, WRONG),
+  attempt("missing", "a missing token is 401 with a message", none, MISSING),
+  attempt("wrong", "a wrong token is 401 with a message", (token) => `Bearer ${token}x`, WRONG),
   attempt("prefix", "the beginning of the token is not enough", (token) => `Bearer ${token.slice(0, -1)}`, WRONG),
-  attempt("two-words", "something after the token makes it wrong", (token) => `Bearer ${token} x`, WRONG),
+  attempt("two-words", "text after the token makes it wrong", (token) => `Bearer ${token} x`, WRONG),
   attempt("basic", "another scheme is an invalid header", (token) => `Basic ${token}`, MALFORMED),
   attempt("no-scheme", "a token without a scheme is an invalid header", (token) => token, MALFORMED),
   attempt("empty", "a scheme without a token is an invalid header", () => "Bearer ", MALFORMED),
   attempt("case", "the scheme may be written in any case", (token) => `bEARER ${token}`, WELCOME),
   attempt("blanks", "blanks around the token are tolerated", (token) => `Bearer   ${token}  `, WELCOME),
-  attempt("query", "a token in the query is not taken", none, MISSING, (token) => `/?token=${token}`),
+  attempt("query", "a token in the query is ignored", none, MISSING, (token) => `/?token=${token}`),
   {
     id: "auth/subprotocol",
     section: "9",
-    what: "a token as subprotocol is not taken",
+    what: "a token as subprotocol is ignored",
     run: async (ctx) => {
       const offer = { "sec-websocket-protocol": ctx.target.token };
       const { status, body } = await ctx.http("GET", "/", { ...anonymousUpgrade, ...offer });

@@ -1,10 +1,10 @@
-// How a child finds itself: its environment, streams, terminal, group (section 3, envPolicy, child set-up).
+// The state of a new child: its environment, streams, terminal, group (section 3, envPolicy, child set-up).
 import { outcome } from "../observe.mjs";
 
 const POLICY = { inherit: "none", ignoreDefaultExcludes: true, exclude: [], set: {}, includeOnly: [] };
 const PATH = { PATH: "/usr/bin:/bin" };
 
-/** What `printenv` has to say: an object of the variables, but for those that differ between servers. */
+/** The variables that `env` prints, as an object, without those that differ between servers. */
 const environment = (id, what, start, expect, wanted = () => true) => ({
   id: `child/${id}`,
   section: "3",
@@ -15,22 +15,22 @@ const environment = (id, what, start, expect, wanted = () => true) => ({
       .split(/\r?\n/)
       .filter((line) => line.includes("="))
       .map((line) => line.split("="));
-    // Which shell is the user's is not the protocol's business.
+    // The protocol does not specify which shell is the user's.
     const named = pairs.map(([name, value]) => [name, name === "SHELL" ? "a shell" : value]);
     return Object.fromEntries(named.filter(([name]) => wanted(name)).sort());
   },
   expect,
 });
 
-/** envPolicy with `policy`, in which PATH is not looked at: the reference adds a folder of its own to it. */
+/** Checks envPolicy with `policy`, without PATH: the Codex exec-server adds its own folder to it. */
 const filtered = (id, what, policy, expect, start = {}) =>
   environment(id, what, { envPolicy: { ...POLICY, ...policy }, ...start }, expect, (name) => name !== "PATH");
 
-/** Which of the variables that only the checks know are inherited. */
+/** Checks which of the checks' own variables are inherited. */
 const inherited = (id, what, policy, expect) =>
   environment(id, what, { envPolicy: { ...POLICY, ...policy } }, expect, (name) => name.startsWith("CHECK_"));
 
-const says = (id, what, options, expect) => ({
+const prints = (id, what, options, expect) => ({
   id: `child/${id}`,
   section: "3",
   what,
@@ -59,13 +59,13 @@ export const child = [
   environment("env-empty", "an empty env is an empty environment", {}, {}),
   environment(
     "env-tty",
-    "a tty child gains SHELL and no TERM",
+    "a tty child gets SHELL but not TERM",
     { env: { A: "1" }, tty: true },
     { A: "1", SHELL: "a shell" },
   ),
   filtered(
     "policy-none",
-    "inherit none with set and env gives these two, env last",
+    "inherit none uses only set and env, env last",
     { set: { A: "1", B: "2" } },
     { A: "1", B: "3" },
     { env: { B: "3" } },
@@ -76,7 +76,7 @@ export const child = [
     { inherit: "all" },
     { CHECK_PLAIN: "plain", CHECK_SECRET_KEY: "secret" },
   ),
-  inherited("policy-core", "inherit core leaves other variables out", { inherit: "core" }, {}),
+  inherited("policy-core", "inherit core omits other variables", { inherit: "core" }, {}),
   environment(
     "policy-core-home",
     "inherit core keeps HOME and PATH",
@@ -100,7 +100,7 @@ export const child = [
   ),
   inherited(
     "policy-include-only",
-    "includeOnly keeps what matches, in any case",
+    "includeOnly keeps matching names, in any case",
     { inherit: "all", includeOnly: ["*_plain"] },
     { CHECK_PLAIN: "plain" },
   ),
@@ -113,7 +113,7 @@ export const child = [
   ),
   filtered(
     "policy-exclude-set",
-    "exclude and the default excludes touch neither set nor env",
+    "exclude and the default excludes affect neither set nor env",
     { set: { A_KEY: "1" }, exclude: ["A*"], ignoreDefaultExcludes: false },
     { A_KEY: "1", A_TOKEN: "2" },
     { env: { A_TOKEN: "2" } },
@@ -121,7 +121,7 @@ export const child = [
   {
     id: "child/policy-incomplete",
     section: "3",
-    what: "every field of a policy is required, and inherit is all, core or none",
+    what: "every field of a policy is required, and inherit must be all, core or none",
     run: async (ctx) => {
       const peer = await ctx.session();
       const policies = Object.keys(POLICY).map((name) => ({ ...POLICY, [name]: undefined }));
@@ -135,7 +135,7 @@ export const child = [
   },
   environment(
     "metadata",
-    "metadata sets the thread and the tool call, over env",
+    "metadata sets the thread and the tool call, and overrides env",
     { env: OLD, metadata: { threadId: THREAD, toolCallId: "call" } },
     { CODEX_THREAD_ID: THREAD, CODEX_TOOL_CALL_ID: "call" },
     isMetadata,
@@ -143,7 +143,7 @@ export const child = [
   environment("metadata-empty", "empty metadata clears both", { env: OLD, metadata: {} }, {}, isMetadata),
   environment(
     "metadata-absent",
-    "without metadata the thread of env stays and the tool call goes",
+    "without metadata the thread of env is kept and the tool call removed",
     { env: OLD },
     { CODEX_THREAD_ID: "old" },
     isMetadata,
@@ -156,31 +156,31 @@ export const child = [
       outcome(await (await ctx.session()).call("process/start", ctx.spec({ metadata: { threadId: "x" } }))),
     expect: -32602,
   },
-  says("path", "argv[0] is looked up in PATH of env", { argv: ["echo", "found"] }, "found\n"),
-  says(
+  prints("path", "argv[0] is looked up in PATH of env", { argv: ["echo", "found"] }, "found\n"),
+  prints(
     "path-default",
-    "without a PATH in env programs are looked for where they usually are",
+    "without a PATH in env programs are looked up in the usual folders",
     { argv: ["echo", "found"], env: {} },
     "found\n",
   ),
-  says("arg0", "arg0 is what the program sees as its name", { sh: "echo $0", arg0: "other" }, "other\n"),
-  says("stdin-null", "stdin is /dev/null without pipeStdin", { sh: "readlink /proc/self/fd/0; cat" }, "/dev/null\n"),
-  says(
+  prints("arg0", "arg0 is the name that the program sees", { sh: "echo $0", arg0: "other" }, "other\n"),
+  prints("stdin-null", "stdin is /dev/null without pipeStdin", { sh: "readlink /proc/self/fd/0; cat" }, "/dev/null\n"),
+  prints(
     "no-descriptors",
     "a child has no descriptors of the server",
     { sh: "n=3; while [ $n -lt 64 ]; do [ -e /proc/$$/fd/$n ] && echo $n; n=$((n + 1)); done; echo looked" },
     "looked\n",
   ),
-  says("leader", "a child leads its own session and group", { sh: LEADER }, "leader\n"),
-  says("tty-leader", "a tty child leads its own session and group", { sh: LEADER, tty: true }, "leader\r\n"),
-  says("tty-size", "a tty has 24 rows and 80 columns", { sh: "stty size", tty: true }, "24 80\r\n"),
-  says(
+  prints("leader", "a child leads its own session and group", { sh: LEADER }, "leader\n"),
+  prints("tty-leader", "a tty child leads its own session and group", { sh: LEADER, tty: true }, "leader\r\n"),
+  prints("tty-size", "a tty has 24 rows and 80 columns", { sh: "stty size", tty: true }, "24 80\r\n"),
+  prints(
     "tty-streams",
     "all three streams of a tty child are the terminal",
     { sh: "test -t 0 && test -t 1 && test -t 2 && echo all", tty: true },
     "all\r\n",
   ),
-  says(
+  prints(
     "signals",
     "a child blocks no signal",
     { sh: "grep -E 'SigBlk' /proc/$$/status | tr -d '\\t'" },

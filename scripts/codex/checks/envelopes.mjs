@@ -1,7 +1,7 @@
-// Envelopes: ids, fields, what is malformed, what costs the connection (sections 1.4 and 1.5).
+// Envelopes: ids, fields, malformed messages, and messages that end the connection (sections 1.4 and 1.5).
 import { outcome, refusal } from "../observe.mjs";
 
-/** Sends `text`, which is malformed: what is answered, and whether the connection goes on. */
+/** Sends the malformed `text`; observes the answer, and whether the connection survives. */
 const malformed = (id, what, text) => ({
   id: `envelopes/${id}`,
   section: "1.5",
@@ -16,7 +16,7 @@ const malformed = (id, what, text) => ({
   expect: { id: -1, code: -32600, says: "failed to parse websocket JSON-RPC message", serving: true },
 });
 
-/** Sends `request`, which is fine: the text of the reply with this id. */
+/** Sends the well-formed `request`; observes the reply and its id. */
 const wellFormed = (id, what, request, expect = '"result":{"status":"ready"}') => ({
   id: `envelopes/${id}`,
   section: "1.4",
@@ -32,7 +32,7 @@ const wellFormed = (id, what, request, expect = '"result":{"status":"ready"}') =
   expect: { status: true, id: expect },
 });
 
-/** Sends `text` after the handshake: whether the connection goes on. */
+/** Sends `text` after the handshake; observes whether the connection survives. */
 const surviving = (id, what, text) => ({
   id: `envelopes/${id}`,
   section: "1.5",
@@ -43,7 +43,7 @@ const surviving = (id, what, text) => ({
     return { serving: await peer.isServing() };
   },
   expect: { serving: false },
-  better: { expect: { serving: true }, why: "a message that nobody waits for does not cost the connection" },
+  better: { expect: { serving: true }, why: "a message that needs no answer does not end the connection" },
 });
 
 const withoutParams = (id, what, params, expect) => ({
@@ -67,9 +67,9 @@ export const envelopes = [
     "two objects in one frame are malformed",
     '{"id":900,"method":"environment/status"}{"id":901}',
   ),
-  malformed("id-null", "an id null is malformed", '{"id":null,"method":"environment/status"}'),
+  malformed("id-null", "a null id is malformed", '{"id":null,"method":"environment/status"}'),
   malformed("id-float", "an id with a fraction is malformed", '{"id":900.5,"method":"environment/status"}'),
-  malformed("id-bool", "an id true is malformed", '{"id":true,"method":"environment/status"}'),
+  malformed("id-bool", "a boolean id is malformed", '{"id":true,"method":"environment/status"}'),
   malformed(
     "id-too-large",
     "an id beyond 64 bits is malformed",
@@ -87,7 +87,7 @@ export const envelopes = [
   wellFormed("id-negative", "a negative number is an id", '{"id":-7,"method":"environment/status"}', "-7"),
   wellFormed(
     "id-64-bit",
-    "an id of 64 bits comes back exactly",
+    "an id of 64 bits is returned exactly",
     '{"id":9223372036854775807,"method":"environment/status"}',
     "9223372036854775807",
   ),
@@ -106,7 +106,7 @@ export const envelopes = [
   {
     id: "envelopes/no-jsonrpc",
     section: "0",
-    what: "no message of the server has a jsonrpc field",
+    what: "no message from the server has a jsonrpc field",
     run: async (ctx) => {
       const peer = await ctx.session();
       await ctx.run(peer, { sh: "echo hi" });
@@ -122,16 +122,16 @@ export const envelopes = [
     run: async (ctx) => outcome(await (await ctx.session()).call("process/start", { ...ctx.spec(), more: { a: [1] } })),
     expect: "ok",
   },
-  withoutParams("unit-absent", "a method without params takes no params", undefined, READY),
-  withoutParams("unit-null", "a method without params takes null", null, READY),
-  withoutParams("unit-empty", "a method without params takes {}", {}, READY),
+  withoutParams("unit-absent", "a method without params accepts absent params", undefined, READY),
+  withoutParams("unit-null", "a method without params accepts null", null, READY),
+  withoutParams("unit-empty", "a method without params accepts {}", {}, READY),
   withoutParams("unit-object", "a method without params refuses an object with fields", { a: 1 }, NOT_A_UNIT("map")),
   withoutParams("unit-array", "a method without params refuses an array", [], NOT_A_UNIT("sequence")),
   withoutParams("unit-number", "a method without params refuses a number", 5, NOT_A_UNIT("number")),
   {
     id: "envelopes/unknown-method",
     section: "1.5",
-    what: "an unknown method is -32601 and named",
+    what: "an unknown method is -32601, and the message names it",
     run: async (ctx) => refusal(await (await ctx.session()).call("process/dance", {})),
     expect: { code: -32601, message: "exec-server stub does not implement `process/dance` yet" },
   },
@@ -150,18 +150,18 @@ export const envelopes = [
   },
   surviving(
     "unknown-notification",
-    "an unknown notification costs the connection",
+    "an unknown notification ends the connection",
     '{"method":"some/news","params":{}}',
   ),
   surviving(
     "request-as-notification",
-    "a request without an id costs the connection",
+    "a request without an id ends the connection",
     '{"method":"environment/status","params":{}}',
   ),
-  surviving("unsolicited-response", "a response that nobody asked for costs the connection", '{"id":77,"result":{}}'),
+  surviving("unsolicited-response", "an unsolicited response ends the connection", '{"id":77,"result":{}}'),
   surviving(
     "unsolicited-error",
-    "an error that nobody asked for costs the connection",
+    "an unsolicited error ends the connection",
     '{"id":77,"error":{"code":-1,"message":"no"}}',
   ),
   {

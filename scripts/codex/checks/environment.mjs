@@ -1,4 +1,4 @@
-// environment/*, and the methods that there are not (section 5).
+// environment/*, and methods that do not exist (section 5).
 import { outcome } from "../observe.mjs";
 
 export const environment = [
@@ -12,7 +12,7 @@ export const environment = [
   {
     id: "environment/info",
     section: "5",
-    what: "environment/info is what initialize said",
+    what: "environment/info equals the environment in initialize",
     run: async (ctx) => {
       const peer = await ctx.connect();
       const { environmentInfo } = await peer.openSession();
@@ -24,7 +24,7 @@ export const environment = [
   {
     id: "environment/fields",
     section: "5",
-    what: "the environment tells shell, folders and system, folders as file URIs",
+    what: "the environment has the shell, the system, and folders as file URIs",
     run: async (ctx) => {
       const { shell, cwd, userHomeDir, platformOs, tempDir } = await (await ctx.session()).ask("environment/info");
       const areUris = [cwd, userHomeDir, tempDir].every((uri) => uri.startsWith("file:///"));
@@ -35,7 +35,7 @@ export const environment = [
   {
     id: "environment/shell-runs",
     section: "5",
-    what: "the shell that is told can be started as it is",
+    what: "the reported shell can be started",
     run: async (ctx) => {
       const peer = await ctx.session();
       const { shell } = await peer.ask("environment/info");

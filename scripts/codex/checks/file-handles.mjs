@@ -20,9 +20,9 @@ const BLOCK = (verb) => ({ code: -32600, message: `file ${verb} block length mus
 export const fileHandles = [
   handles(
     "read",
-    "blocks are read from an offset; at the end there is less, then nothing",
+    "blocks are read at offsets; the last one is shorter, and one after the end is empty",
     async ({ peer, path }) => {
-      const told = [await peer.ask("fs/open", { handleId: "h", path })];
+      const observed = [await peer.ask("fs/open", { handleId: "h", path })];
       for (const [offset, len] of [
         [2, 3],
         [8, 10],
@@ -30,9 +30,9 @@ export const fileHandles = [
         [99, 1],
       ]) {
         const { chunk, eof } = await peer.ask("fs/readBlock", { handleId: "h", offset, len });
-        told.push(`${text(chunk)} ${eof}`);
+        observed.push(`${text(chunk)} ${eof}`);
       }
-      return told;
+      return observed;
     },
     [{ handleId: "h" }, "234 false", "89 true", " true", " true"],
   ),
@@ -41,17 +41,17 @@ export const fileHandles = [
     "mode replace empties the file at once, and blocks are written at their offsets",
     async ({ peer, ctx, path }) => {
       await peer.ask("fs/open", { handleId: "", path, mode: "replace" });
-      const told = [readFileSync(ctx.path("file"), "utf8")];
+      const observed = [readFileSync(ctx.path("file"), "utf8")];
       await peer.ask("fs/writeBlock", { handleId: "", offset: 3, chunk: base64("de") });
       await peer.ask("fs/writeBlock", { handleId: "", offset: 0, chunk: base64("a") });
-      told.push(readFileSync(ctx.path("file"), "utf8"));
-      return [...told, await peer.ask("fs/close", { handleId: "" })];
+      observed.push(readFileSync(ctx.path("file"), "utf8"));
+      return [...observed, await peer.ask("fs/close", { handleId: "" })];
     },
     ["", "a\0\0de", {}],
   ),
   handles(
     "duplicate",
-    "a handle in use is refused by name, a closed one is free again",
+    "a handle in use is refused by name, and can be used again after a close",
     async ({ call, path }) => {
       await call("fs/open", { handleId: "h1", path });
       const second = await call("fs/open", { handleId: "h1", path });
@@ -88,16 +88,16 @@ export const fileHandles = [
   ),
   handles(
     "lengths",
-    "a block has 1 byte to 1 MiB",
+    "a block has at least 1 byte and at most 1 MiB",
     async ({ call, path }) => {
       await call("fs/open", { handleId: "r", path });
-      const told = [];
-      for (const len of [0, 1_048_577]) told.push(await call("fs/readBlock", { handleId: "r", offset: 0, len }));
+      const observed = [];
+      for (const len of [0, 1_048_577]) observed.push(await call("fs/readBlock", { handleId: "r", offset: 0, len }));
       await call("fs/open", { handleId: "w", path, mode: "replace" });
       for (const length of [0, 1_048_577])
-        told.push(await call("fs/writeBlock", { handleId: "w", offset: 0, chunk: base64("x".repeat(length)) }));
-      told.push(await call("fs/writeBlock", { handleId: "w", offset: 0, chunk: base64("x".repeat(1_048_576)) }));
-      return told;
+        observed.push(await call("fs/writeBlock", { handleId: "w", offset: 0, chunk: base64("x".repeat(length)) }));
+      observed.push(await call("fs/writeBlock", { handleId: "w", offset: 0, chunk: base64("x".repeat(1_048_576)) }));
+      return observed;
     },
     [BLOCK("read"), BLOCK("read"), BLOCK("write"), BLOCK("write"), { result: {} }],
   ),
@@ -112,7 +112,7 @@ export const fileHandles = [
   ),
   handles(
     "open-refusals",
-    "what cannot be opened is refused",
+    "opening a folder, a missing file, or with an unknown mode is refused",
     async ({ peer, ctx }) => [
       outcome(await peer.call("fs/open", { handleId: "a", path: ctx.uri() })),
       outcome(await peer.call("fs/open", { handleId: "b", path: ctx.uri("none") })),
@@ -122,7 +122,7 @@ export const fileHandles = [
   ),
   handles(
     "watch",
-    "a missing path is watched until it appears, which is told once",
+    "a missing path is watched until it appears, which is announced once",
     async ({ peer, ctx }) => {
       const { watching } = await peer.ask("fs/watchMissing", { watchId: 7, missing: [ctx.uri("new")], present: null });
       writeFileSync(ctx.path("new"), "");
@@ -133,7 +133,7 @@ export const fileHandles = [
   ),
   handles(
     "watch-nothing",
-    "there is nothing to watch when a path exists or none is given",
+    "if a path exists or none is given, nothing is watched",
     async ({ peer, path }) => [
       await peer.ask("fs/watchMissing", { watchId: 1, missing: [path], present: null }),
       await peer.ask("fs/watchMissing", { watchId: 2, missing: [], present: null }),

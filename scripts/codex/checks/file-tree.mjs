@@ -1,8 +1,8 @@
-// What the checks of fs/* share: a small tree, and checks that are one call or a few.
+// Shared by the checks of fs/*: a small tree, and helpers to define a check.
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { outcome, refusal } from "../observe.mjs";
 
-/** A check whose `act` gets a session and the context, in a folder made by `prepare`. */
+/** A check whose `act` gets a session and the context, in a folder that `prepare` fills. */
 export const files = (id, what, act, expect, prepare = () => {}) => ({
   id: `files/${id}`,
   section: "4",
@@ -14,7 +14,7 @@ export const files = (id, what, act, expect, prepare = () => {}) => ({
   expect,
 });
 
-/** A request that is refused; its text is compared when the expectation has one. */
+/** A check of a refused request; its message is compared if `expect` has one. */
 export const refused = (id, what, method, params, expect, prepare) =>
   files(
     id,
@@ -27,7 +27,7 @@ export const refused = (id, what, method, params, expect, prepare) =>
     prepare,
   );
 
-/** A file, a folder with a file, a link to the file, a link to nothing. */
+/** Creates a file, a folder with a file, a link to the file, and a dangling link. */
 export function tree(ctx) {
   writeFileSync(ctx.path("file"), "text");
   mkdirSync(ctx.path("folder"));

@@ -8,7 +8,7 @@ const kind = ({ isFile, isDirectory, isSymlink, size }) => ({ isFile, isDirector
 export const wholeFiles = [
   files(
     "round-trip",
-    "what is written is read, and a write replaces the whole file",
+    "a read returns what was written, and a write replaces the whole file",
     async (peer, ctx) => {
       const path = ctx.uri("file");
       const answers = [await peer.ask("fs/writeFile", { path, dataBase64: base64("a longer text") })];
@@ -28,7 +28,7 @@ export const wholeFiles = [
     "x",
   ),
   refused("read-missing", "a missing file is -32004", "fs/readFile", at("none"), NOT_FOUND),
-  refused("read-folder", "a folder is no file", "fs/readFile", at(), {
+  refused("read-folder", "reading a folder is refused", "fs/readFile", at(), {
     code: -32600,
     message: "path `DIR` is not a file",
   }),
@@ -71,7 +71,7 @@ export const wholeFiles = [
   ),
   files(
     "write-base64",
-    "bad base64 is -32600 and leaves the file alone",
+    "bad base64 is -32600 and does not change the file",
     async (peer, ctx) => {
       const reply = await peer.call("fs/writeFile", { path: ctx.uri("file"), dataBase64: "a!" });
       return {
@@ -85,12 +85,12 @@ export const wholeFiles = [
   ),
   files(
     "metadata",
-    "metadata of a file, a folder and a link, which is told with what it points to",
+    "metadata of a file, a folder and a link, with type and size of the link's target",
     async (peer, ctx) => {
-      const told = {};
+      const observed = {};
       for (const name of ["file", "folder/inner", "link"])
-        told[name] = kind(await peer.ask("fs/getMetadata", { path: ctx.uri(name) }));
-      return { ...told, folder: (await peer.ask("fs/getMetadata", { path: ctx.uri("folder") })).isDirectory };
+        observed[name] = kind(await peer.ask("fs/getMetadata", { path: ctx.uri(name) }));
+      return { ...observed, folder: (await peer.ask("fs/getMetadata", { path: ctx.uri("folder") })).isDirectory };
     },
     {
       file: { isFile: true, isDirectory: false, isSymlink: false, size: 4 },
@@ -115,10 +115,10 @@ export const wholeFiles = [
     },
     tree,
   ),
-  refused("metadata-missing", "metadata of nothing is -32004", "fs/getMetadata", at("none"), NOT_FOUND),
+  refused("metadata-missing", "metadata of a missing path is -32004", "fs/getMetadata", at("none"), NOT_FOUND),
   refused(
     "metadata-dangling",
-    "metadata of a link to nothing is -32004",
+    "metadata of a dangling link is -32004",
     "fs/getMetadata",
     at("dangling"),
     NOT_FOUND,
@@ -126,7 +126,7 @@ export const wholeFiles = [
   ),
   refused(
     "metadata-no-follow",
-    "a link is refused when links are not to be followed",
+    "metadata of a link is refused when links must not be followed",
     "fs/getMetadata",
     (ctx) => ({ path: ctx.uri("link"), followSymlinks: false }),
     { code: -32600, message: "path contains a symbolic link" },
@@ -134,7 +134,7 @@ export const wholeFiles = [
   ),
   refused(
     "read-no-follow",
-    "a file is not read through a link when links are not to be followed",
+    "a read through a link is refused when links must not be followed",
     "fs/readFile",
     (ctx) => ({ path: ctx.uri("link"), followSymlinks: false }),
     -32603,

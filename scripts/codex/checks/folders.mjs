@@ -1,11 +1,11 @@
-// fs/* on folders: listing, making, removing, copying (section 4).
+// fs/* on folders: listing, creating, removing, copying (section 4).
 import { readFileSync } from "node:fs";
 import { ask, at, files, NOT_FOUND, refused, tree } from "./file-tree.mjs";
 
 export const folders = [
   files(
     "read-directory",
-    "a folder is listed without links to nothing",
+    "a folder is listed without dangling links",
     async (peer, ctx) => {
       const { entries } = await peer.ask("fs/readDirectory", { path: ctx.uri() });
       return entries.sort((a, b) => (a.fileName < b.fileName ? -1 : 1));
@@ -20,7 +20,7 @@ export const folders = [
   refused("read-directory-missing", "a missing folder is -32004", "fs/readDirectory", at("none"), NOT_FOUND),
   files(
     "create-directory",
-    "folders are made with their parents, and may exist",
+    "folders are created with their parents, and may already exist",
     async (peer, ctx) => [
       await ask(peer, "fs/createDirectory", { path: ctx.uri("a/b/c") }),
       await ask(peer, "fs/createDirectory", { path: ctx.uri("a/b/c") }),
@@ -30,7 +30,7 @@ export const folders = [
   ),
   refused(
     "create-existing",
-    "a folder that exists is -32603 without recursive",
+    "creating an existing folder without recursive is -32603",
     "fs/createDirectory",
     (ctx) => ({ path: ctx.uri("folder"), recursive: false }),
     { code: -32603, message: "File exists (os error 17)" },
@@ -38,7 +38,7 @@ export const folders = [
   ),
   files(
     "remove",
-    "remove takes trees and does not mind what is missing, unless told otherwise",
+    "remove deletes trees and ignores missing paths, unless the options forbid it",
     async (peer, ctx) => [
       await ask(peer, "fs/remove", { path: ctx.uri("folder"), recursive: false }),
       await ask(peer, "fs/remove", { path: ctx.uri("folder") }),
@@ -86,6 +86,6 @@ export const folders = [
     "DIR/file",
     tree,
   ),
-  refused("canonicalize-missing", "canonicalize of nothing is -32004", "fs/canonicalize", at("none"), NOT_FOUND),
+  refused("canonicalize-missing", "canonicalize of a missing path is -32004", "fs/canonicalize", at("none"), NOT_FOUND),
   refused("unknown-method", "there is no fs/rename", "fs/rename", at("file"), -32601),
 ];

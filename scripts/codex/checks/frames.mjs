@@ -1,4 +1,4 @@
-// Frames and messages of the WebSocket: kinds, sizes, limits of JSON, ends (section 1.3).
+// Frames and messages of the WebSocket: kinds, sizes, close codes (section 1.3).
 import { eventually, isRunning, outcome } from "../observe.mjs";
 
 const MIB = 1024 * 1024;
@@ -9,7 +9,7 @@ function padded(bytes) {
   return head + "x".repeat(bytes - head.length - tail.length) + tail;
 }
 
-/** How a message ends: the code of its answer, or that of the close. */
+/** The outcome of a message: the code of its answer, or the close code. */
 async function fate(peer, message, send) {
   const reply = peer.exchange(900, message.slice(0, 20), 20_000, { fin: false });
   send();
@@ -50,7 +50,7 @@ export const frames = [
   {
     id: "frames/invalid-utf8",
     section: "1.3",
-    what: "invalid UTF-8 in a text frame costs the connection",
+    what: "invalid UTF-8 in a text frame ends the connection",
     run: async (ctx) => {
       const peer = await ctx.session();
       peer.sendRaw(Buffer.from([0x22, 0xff, 0xfe, 0x22]));
@@ -86,29 +86,29 @@ export const frames = [
   {
     id: "frames/16-mib-frame",
     section: "1.3",
-    what: "a frame of exactly 16 MiB is taken",
+    what: "a frame of exactly 16 MiB is accepted",
     run: (ctx) => fateOfSize(ctx, 16 * MIB, 1),
     expect: -32600,
   },
   {
     id: "frames/17-mib-frame",
     section: "1.3",
-    what: "a single frame of more than 16 MiB costs the connection",
+    what: "a single frame of more than 16 MiB ends the connection",
     run: (ctx) => fateOfSize(ctx, 17 * MIB, 1),
     expect: "closed 1006",
-    better: { expect: -32600, why: "how a message is cut into frames does not matter below 64 MiB" },
+    better: { expect: -32600, why: "below 64 MiB it does not matter how a message is split into frames" },
   },
   {
     id: "frames/24-mib-fragmented",
     section: "1.3",
-    what: "a message of 24 MiB in fragments is taken",
+    what: "a message of 24 MiB in fragments is accepted",
     run: (ctx) => fateOfSize(ctx, 24 * MIB, 3),
     expect: -32600,
   },
   {
     id: "frames/65-mib-fragmented",
     section: "1.3",
-    what: "a message of more than 64 MiB costs the connection",
+    what: "a message of more than 64 MiB ends the connection",
     run: (ctx) => fateOfSize(ctx, 65 * MIB, 8),
     expect: "closed 1006",
     better: { expect: "closed 1009", why: "the close frame says that the message was too big" },
@@ -116,7 +116,7 @@ export const frames = [
   {
     id: "frames/large-answer",
     section: "1.3",
-    what: "an answer may be larger than what is taken in: a file of 24 MiB comes in one message",
+    what: "an answer may be larger than the limit for requests: a file of 24 MiB arrives in one message",
     run: async (ctx) => {
       const peer = await ctx.session();
       await ctx.run(peer, { sh: "head -c 25165824 /dev/zero >large", env: { PATH: "/usr/bin:/bin" } });
@@ -143,7 +143,7 @@ export const frames = [
     expect: { exitCode: 0, close: 1006, childGone: true },
     better: {
       expect: { exitCode: 0, close: 1001, childGone: true },
-      why: "the close frame says that the server goes away",
+      why: "the close frame says that the server is going away",
     },
   },
 ];

@@ -1,4 +1,4 @@
-// What the port answers to plain HTTP and to upgrades (section 1.2). The upgrades are sent by hand, to see the answer itself.
+// The port's answers to plain HTTP and to upgrades (section 1.2). Upgrades are sent as raw requests, to see the answer itself.
 
 const UPGRADE = {
   connection: "Upgrade",
@@ -7,7 +7,7 @@ const UPGRADE = {
   "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
 };
 
-/** The headers of a good upgrade to the target. */
+/** The headers of a valid upgrade to the target. */
 export const upgradeTo = (target) => ({ ...UPGRADE, authorization: `Bearer ${target.token}` });
 
 /** An upgrade without a token. */
@@ -38,11 +38,11 @@ const NOT_FOUND = { status: 404, body: "" };
 
 export const httpSurface = [
   upgrade("upgrade", "an upgrade of / is answered with 101", "/", {}, { status: 101, body: "" }),
-  upgrade("query", "a query string does not matter to an upgrade", "/?a=b", {}, { status: 101, body: "" }),
+  upgrade("query", "an upgrade ignores the query string", "/?a=b", {}, { status: 101, body: "" }),
   {
     id: "http-surface/negotiates-nothing",
     section: "1.2",
-    what: "subprotocols and permessage-deflate that a client offers are ignored",
+    what: "subprotocols and permessage-deflate offered by a client are ignored",
     run: async (ctx) => {
       const offer = { "sec-websocket-protocol": "a, b", "sec-websocket-extensions": "permessage-deflate" };
       const { status, headers } = await ctx.http("GET", "/", { ...upgradeTo(ctx.target), ...offer });
@@ -54,12 +54,12 @@ export const httpSurface = [
     },
     expect: { status: 101, protocol: null, extensions: null },
   },
-  page("get-without-upgrade", "GET / without an upgrade is 400, before the token is asked for", "GET", "/", {
+  page("get-without-upgrade", "GET / without an upgrade is 400, before the token is checked", "GET", "/", {
     status: 400,
     body: "Connection header did not include 'upgrade'",
   }),
   page("post", "POST / is 405", "POST", "/", { status: 405, body: "Request method must be `GET`" }),
-  page("readyz", "GET /readyz is 200 and empty without a token", "GET", "/readyz", { status: 200, body: "" }),
+  page("readyz", "GET /readyz without a token is 200 and empty", "GET", "/readyz", { status: 200, body: "" }),
   page("readyz-query", "GET /readyz with a query is 200", "GET", "/readyz?verbose", { status: 200, body: "" }),
   page("readyz-post", "POST /readyz is 405", "POST", "/readyz", { status: 405, body: "" }),
   page("healthz", "GET /healthz is 404", "GET", "/healthz", NOT_FOUND),
@@ -77,7 +77,7 @@ export const httpSurface = [
   {
     id: "http-surface/origin-first",
     section: "1.2",
-    what: "an Origin is refused before path, method and token are looked at",
+    what: "an Origin is refused before path, method and token are checked",
     run: async (ctx) => {
       const statuses = {};
       for (const [method, path] of [

@@ -1,8 +1,8 @@
-// http/request: a request that the server makes for its client (section 8). The other end is a small server of the check.
+// http/request: an HTTP request that the server makes for its client (section 8). Its target is a small server of the check.
 import { createServer } from "node:http";
 import { base64, outcome, text } from "../observe.mjs";
 
-/** Serves echo, redirects and slowness on a free port. */
+/** Serves echoes, redirects, truncated and missing answers on a free port. */
 async function serveEcho(ctx) {
   const server = createServer((request, response) => {
     let body = "";
@@ -64,7 +64,7 @@ const refused = (id, what, params, expect) => ({
 const HERE = JSON.stringify({ method: "GET", url: "/here", body: "" });
 
 export const http = [
-  requested("get", "a GET brings status and body", { path: "/here" }, { status: 200, body: HERE }),
+  requested("get", "a GET returns status and body", { path: "/here" }, { status: 200, body: HERE }),
   requested(
     "post",
     "method, headers and body reach the other side",
@@ -73,12 +73,12 @@ export const http = [
   ),
   requested(
     "headers",
-    "the headers come back as a list of names and values",
+    "the headers are returned as a list of names and values",
     { path: "/here" },
     [{ name: "x-answer", value: "yes" }],
     ({ headers }) => headers.filter(({ name }) => name === "x-answer"),
   ),
-  requested("missing", "a status of failure is an answer", { path: "/missing" }, { status: 404, body: "nothing" }),
+  requested("missing", "an error status is an answer", { path: "/missing" }, { status: 404, body: "nothing" }),
   requested("follow", "redirects are followed", { path: "/away" }, { status: 200, body: HERE }),
   requested(
     "stop",
@@ -90,7 +90,7 @@ export const http = [
   {
     id: "http/stream",
     section: "8",
-    what: "a streamed body comes in numbered pieces, the last of which is done",
+    what: "a streamed body arrives in numbered chunks, the last of which is done",
     run: async (ctx) => {
       const base = await serveEcho(ctx);
       const peer = await ctx.session();
@@ -116,16 +116,16 @@ export const http = [
   },
   requested(
     "header-variable",
-    "the rest of a header's value may come from the environment of the server",
+    "the end of a header value may come from the environment of the server",
     { path: "/here", headers: [{ name: "X-Asked", value: "Bearer ", valueEnvVar: "CHECK_PLAIN" }] },
     "Bearer plain",
     ({ bodyBase64 }) => JSON.parse(text(bodyBase64)).asked,
   ),
-  requested("cut", "a body that breaks off is -32603", { path: "/cut" }, -32603),
+  requested("cut", "a truncated body is -32603", { path: "/cut" }, -32603),
   {
     id: "http/stream-cut",
     section: "8",
-    what: "a streamed body that breaks off ends with an error",
+    what: "a truncated streamed body ends with an error",
     run: async (ctx) => {
       const url = `${await serveEcho(ctx)}/cut`;
       const peer = await ctx.session();
@@ -137,7 +137,7 @@ export const http = [
   },
   refused("unreachable", "a refused connection is -32603", {}, -32603),
   refused("scheme", "another scheme than http and https is -32602", { url: "ftp://127.0.0.1/" }, -32602),
-  refused("no-url", "what is no URL is -32602", { url: "nowhere" }, -32602),
+  refused("no-url", "an invalid URL is -32602", { url: "nowhere" }, -32602),
   refused("method", "an invalid method is -32602", { method: "B AD" }, -32602),
   refused("policy", "an unknown redirect policy is -32602", { redirectPolicy: "maybe" }, -32602),
   refused("body", "bad base64 is -32602", { bodyBase64: "!" }, -32602),

@@ -1,7 +1,7 @@
-// What JSON is taken: keys, depth, number of values (section 1.3).
+// Limits of JSON: duplicate keys, depth, number of values (section 1.3).
 import { outcome } from "../observe.mjs";
 
-/** The answer to `text`, whose id is either 900 or, when it is malformed, -1; and whether the connection goes on. */
+/** The answer to `text`, with id 900, or -1 if it is malformed; and whether the connection survives. */
 async function answerTo(ctx, text) {
   const peer = await ctx.session();
   peer.sendRaw(text);
@@ -29,14 +29,14 @@ export const jsonLimits = [
   {
     id: "json-limits/duplicate-key-inside",
     section: "1.3",
-    what: "a duplicate key inside the params is malformed, also in a field that nobody reads",
+    what: "a duplicate key inside the params is malformed, also in a field that is never used",
     run: (ctx) => answerTo(ctx, '{"id":900,"method":"process/read","params":{"processId":"none","pad":{"a":1,"a":2}}}'),
     expect: MALFORMED,
   },
   {
     id: "json-limits/nesting-127",
     section: "1.3",
-    what: "JSON nested 127 deep is read",
+    what: "JSON nested 127 deep is accepted",
     run: (ctx) => answerTo(ctx, nested(125)),
     expect: UNDERSTOOD,
   },
@@ -50,14 +50,14 @@ export const jsonLimits = [
   {
     id: "json-limits/nesting-100000",
     section: "1.3",
-    what: "JSON nested 100 000 deep is malformed and harms nobody",
+    what: "JSON nested 100 000 deep is malformed, and the server survives",
     run: (ctx) => answerTo(ctx, nested(100_000)),
     expect: MALFORMED,
   },
   {
     id: "json-limits/262144-values",
     section: "1.3",
-    what: "a message of 262 144 JSON values, containers included, is read",
+    what: "a message of 262 144 JSON values, containers included, is accepted",
     run: (ctx) => answerTo(ctx, many(262_138)),
     expect: UNDERSTOOD,
   },

@@ -1,10 +1,10 @@
-// What a process tells: output, exited, closed, and their numbers (sections 0 and 3, notifications).
+// The events of a process: output, exited, closed, and their seqs (sections 0 and 3, notifications).
 import { base64, eventually, text } from "../observe.mjs";
 
 const PATH = { PATH: "/usr/bin:/bin" };
 
-/** The events of a run, in the order of their numbers, output joined by stream. */
-const told = (id, what, options, expect, better) => ({
+/** The events of a run in the order of their seqs, output joined by stream. */
+const ended = (id, what, options, expect, better) => ({
   id: `output/${id}`,
   section: "3",
   what,
@@ -19,31 +19,31 @@ const told = (id, what, options, expect, better) => ({
 const SIGNALLED = (exitCode) => ({ expect: { exitCode }, why: "a death by signal is 128 + n, on a terminal too" });
 
 export const output = [
-  told(
+  ended(
     "streams",
     "stdout and stderr are two streams",
     { sh: "echo out; echo err >&2; exit 3" },
     { exitCode: 3, stdout: "out\n", stderr: "err\n" },
   ),
-  told(
+  ended(
     "tty",
     "a terminal is one stream, pty",
     { sh: "echo out; echo err >&2", tty: true },
     { exitCode: 0, pty: "out\r\nerr\r\n" },
   ),
-  told("exit-255", "an exit code is told as it is", { sh: "exit 255" }, { exitCode: 255 }),
-  told("sigkill", "death by SIGKILL is 137", { sh: "kill -9 $$" }, { exitCode: 137 }),
-  told("sigterm", "death by SIGTERM is 143", { sh: "kill -TERM $$" }, { exitCode: 143 }),
-  told("sigint", "death by SIGINT is 130", { sh: "kill -INT $$" }, { exitCode: 130 }),
-  told("tty-exit", "the exit code of a tty child is told as it is", { sh: "exit 7", tty: true }, { exitCode: 7 }),
-  told(
+  ended("exit-255", "an exit code is passed unchanged", { sh: "exit 255" }, { exitCode: 255 }),
+  ended("sigkill", "death by SIGKILL is 137", { sh: "kill -9 $$" }, { exitCode: 137 }),
+  ended("sigterm", "death by SIGTERM is 143", { sh: "kill -TERM $$" }, { exitCode: 143 }),
+  ended("sigint", "death by SIGINT is 130", { sh: "kill -INT $$" }, { exitCode: 130 }),
+  ended("tty-exit", "the exit code of a tty child is passed unchanged", { sh: "exit 7", tty: true }, { exitCode: 7 }),
+  ended(
     "tty-sigkill",
     "death by a signal on a tty is 1",
     { sh: "kill -9 $$", tty: true },
     { exitCode: 1 },
     SIGNALLED(137),
   ),
-  told(
+  ended(
     "tty-sigterm",
     "death by SIGTERM on a tty is 1",
     { sh: "kill -TERM $$", tty: true },
@@ -53,7 +53,7 @@ export const output = [
   {
     id: "output/events",
     section: "3",
-    what: "the events have these fields, and are numbered from 1 to closed without holes",
+    what: "the events have these fields, and seqs from 1 to closed without holes",
     run: async (ctx) => {
       const peer = await ctx.session();
       await ctx.runInOrder(peer, { processId: "p", sh: "echo out; read line; exit 3", texts: ["out"] });
@@ -68,7 +68,7 @@ export const output = [
   {
     id: "output/numbers",
     section: "0",
-    what: "every number from 1 is used once, and closed has the last one",
+    what: "every seq from 1 is used once, and closed has the last one",
     run: async (ctx) => {
       const peer = await ctx.session();
       const processId = await ctx.start(peer, {
@@ -86,7 +86,7 @@ export const output = [
   {
     id: "output/bytes",
     section: "3",
-    what: "bytes that are not UTF-8 come as they are",
+    what: "bytes that are not UTF-8 arrive unchanged",
     run: async (ctx) => {
       const peer = await ctx.session();
       const processId = await ctx.start(peer, { sh: "printf '\\377\\000\\303\\050\\n'" });
@@ -98,7 +98,7 @@ export const output = [
   {
     id: "output/late",
     section: "3",
-    what: "exited comes when the leader ends, output of a grandchild after it, and closed at the end of the streams",
+    what: "exited comes when the leader exits, output of a grandchild may follow, and closed comes at the end of the streams",
     run: async (ctx) => {
       const peer = await ctx.session();
       const processId = await ctx.start(peer, { sh: "(sleep 0.3; echo late) & echo main; exit 4", env: PATH });
@@ -125,7 +125,7 @@ export const output = [
   {
     id: "output/3-mb",
     section: "3",
-    what: "3 MB to a connected client come whole and without a hole",
+    what: "3 MB to a connected client arrive completely",
     run: async (ctx) => {
       const peer = await ctx.session();
       const processId = await ctx.start(peer, { sh: "seq 1 500000", env: PATH });
@@ -141,13 +141,13 @@ export const output = [
   {
     id: "output/slow-consumer",
     section: "3",
-    what: "a client that does not read holds the child back and loses nothing",
+    what: "a client that does not read blocks the child and loses nothing",
     run: async (ctx) => {
       const peer = await ctx.session();
       const other = await ctx.session();
       const processId = await ctx.start(peer, { sh: "head -c 40000000 /dev/zero; touch printed", env: PATH });
       peer.wire.pause();
-      // Long enough for a child that nothing holds back.
+      // Long enough for a child that is not blocked.
       const isDone = await eventually(
         async () => (await other.call("fs/getMetadata", { path: ctx.uri("printed") })).result,
         800,

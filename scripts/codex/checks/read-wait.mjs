@@ -1,10 +1,10 @@
-// process/read with waitMs: what a wait ends with, and whom it holds up (section 3).
+// process/read with waitMs: what ends a wait, and which requests it delays (section 3).
 import { readable } from "./reading.mjs";
 
 const PATH = { PATH: "/usr/bin:/bin" };
 const OUT = "1 stdout out\n";
 
-/** Reads with a wait: the answer, and whether it came before the wait was over. */
+/** Reads with a wait; returns the answer, and whether it came before the wait was over. */
 async function timed(peer, params) {
   const begin = Date.now();
   const reply = await peer.ask("process/read", params);
@@ -28,7 +28,7 @@ const waiting = (id, what, sh, params, expect) => ({
 export const readWaits = [
   waiting(
     "wait-elapsed",
-    "a wait that is over gives nothing and is no error",
+    "a wait that elapses returns nothing and is no error",
     "sleep 20",
     { waitMs: 100 },
     { early: false, chunks: [], exited: false, closed: false },
@@ -42,7 +42,7 @@ export const readWaits = [
   ),
   waiting(
     "wait-none",
-    "what is there is told without a wait",
+    "available output is returned without a wait",
     "echo out; sleep 20",
     { waitMs: 15_000, afterSeq: 0 },
     { early: true, chunks: [OUT], exited: false, closed: false },
@@ -55,7 +55,7 @@ export const readWaits = [
       const peer = await ctx.session();
       const processId = await ctx.start(peer, { sh: "echo out; sleep 0.3; exit 3", env: PATH });
       await peer.waitForText(processId, "out\n");
-      // The exit and the end of the streams are two events: one of them may end the wait, the next read tells the other.
+      // The exit and the end of the streams are two events: the first may end the wait, and the next read returns the other.
       let reply;
       do reply = await timed(peer, { processId, afterSeq: 1, waitMs: 15_000 });
       while (!reply.closed);
@@ -75,7 +75,7 @@ export const readWaits = [
   {
     id: "read/wait-late",
     section: "3",
-    what: "after the exit a read waits again, for what a grandchild prints",
+    what: "after the exit a read waits again, for output of a grandchild",
     run: async (ctx) => {
       const peer = await ctx.session();
       const processId = await ctx.start(peer, { sh: "(sleep 0.5; echo late) & exit 3", env: PATH });
@@ -88,7 +88,7 @@ export const readWaits = [
   {
     id: "read/wait-exit",
     section: "3",
-    what: "a wait ends with the exit, though the streams are still open",
+    what: "a wait ends with the exit, even if the streams are still open",
     run: async (ctx) => {
       const peer = await ctx.session();
       const processId = await ctx.start(peer, { sh: "sleep 3 & sleep 0.3; exit 3", env: PATH });
@@ -100,7 +100,7 @@ export const readWaits = [
   {
     id: "read/does-not-block",
     section: "1.6",
-    what: "a read that waits holds up the requests behind it",
+    what: "a read that waits delays the requests after it",
     run: async (ctx) => {
       const peer = await ctx.session();
       const processId = await ctx.start(peer, { sh: "sleep 20", env: PATH });
@@ -111,6 +111,6 @@ export const readWaits = [
       return order;
     },
     expect: ["read", "status"],
-    better: { expect: ["status", "read"], why: "a long poll holds nobody up" },
+    better: { expect: ["status", "read"], why: "a long poll delays no other request" },
   },
 ];

@@ -1,10 +1,10 @@
-// process/read: positions and bounds (section 3).
+// process/read: positions and limits (section 3).
 import { outcome, refusal, text } from "../observe.mjs";
 import { readable } from "./reading.mjs";
 
 const PATH = { PATH: "/usr/bin:/bin" };
 
-/** Reads `params` of a process that has printed `out`, then `err`, and closed. */
+/** Reads with `params` from a closed process that has printed `out`, then `err`. */
 const afterEnd = (id, what, params, expect) => ({
   id: `read/${id}`,
   section: "3",
@@ -31,35 +31,35 @@ const ERR = "2 stderr err\n";
 const ENDED = { nextSeq: 5, exited: true, exitCode: 3, closed: true, failure: null, sandboxDenied: false };
 
 export const read = [
-  afterEnd("all", "a read tells all chunks, the end, and the next number", {}, { chunks: [OUT, ERR], ...ENDED }),
+  afterEnd("all", "a read returns all chunks, the end, and the next seq", {}, { chunks: [OUT, ERR], ...ENDED }),
   afterEnd(
     "nulls",
     "afterSeq, maxBytes and waitMs may be null",
     { afterSeq: null, maxBytes: null, waitMs: null },
     { chunks: [OUT, ERR], ...ENDED },
   ),
-  afterEnd("after-seq", "only chunks after afterSeq are told", { afterSeq: 1 }, { chunks: [ERR], ...ENDED }),
+  afterEnd("after-seq", "only chunks after afterSeq are returned", { afterSeq: 1 }, { chunks: [ERR], ...ENDED }),
   afterEnd(
     "after-the-end",
-    "a position beyond the end gives nothing, at once when the process is closed",
+    "a position beyond the end returns nothing, at once if the process is closed",
     { afterSeq: 99, waitMs: 60_000 },
     { chunks: [], ...ENDED },
   ),
   afterEnd(
     "max-bytes-0",
-    "maxBytes 0 gives one whole chunk, and nextSeq is the one after it",
+    "maxBytes 0 returns one whole chunk, and nextSeq follows it",
     { maxBytes: 0 },
     { chunks: [OUT], ...ENDED, nextSeq: 2 },
   ),
   afterEnd(
     "max-bytes-exact",
-    "maxBytes that fit exactly give the chunks",
+    "maxBytes equal to the size of the chunks returns them",
     { maxBytes: 8 },
     { chunks: [OUT, ERR], ...ENDED, nextSeq: 3 },
   ),
   afterEnd(
     "max-bytes-less",
-    "a chunk that does not fit any more is left for the next read",
+    "a chunk that no longer fits is left for the next read",
     { maxBytes: 7 },
     { chunks: [OUT], ...ENDED, nextSeq: 2 },
   ),
@@ -78,7 +78,7 @@ export const read = [
   {
     id: "read/paging",
     section: "3",
-    what: "reading on from nextSeq - 1 gives every byte once",
+    what: "continuing from nextSeq - 1 returns every byte once",
     run: async (ctx) => {
       const peer = await ctx.session();
       const processId = await ctx.start(peer, { sh: "seq 1 100000", env: PATH });
@@ -97,7 +97,7 @@ export const read = [
   {
     id: "read/retention",
     section: "3",
-    what: "of a large output at least the last 900 000 bytes can be read again, up to the last",
+    what: "at least the last 900 000 bytes of a large output can be read again",
     run: async (ctx) => {
       const peer = await ctx.session();
       const processId = await ctx.start(peer, { sh: "seq 1 500000", env: PATH });

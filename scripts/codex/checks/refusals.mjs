@@ -1,4 +1,4 @@
-// What a server without a sandbox must not pretend to do (section 6), and what is wrong about a sandbox for everyone.
+// What a server without a sandbox must refuse (section 6), and sandbox params that every server refuses.
 import { outcome } from "../observe.mjs";
 
 const refused = (id, what, change, only) => ({
@@ -31,7 +31,7 @@ const PROXY = {
 const SHELL_SNAPSHOT = { scopeId: "s", shell: { name: "bash", path: "/bin/bash" } };
 
 export const refusals = [
-  refused("sandbox-string", "a sandbox that is no object is -32602", { sandbox: "x" }),
+  refused("sandbox-string", "a sandbox that is not an object is -32602", { sandbox: "x" }),
   refused("sandbox-empty", "a sandbox without permissions is -32602", { sandbox: {} }),
   refused("sandbox-variant", "unknown permissions are -32602", sandbox({ type: "none" })),
   refused("sandbox-read-only", "a read-only sandbox is refused", sandbox(READ_ONLY), "ours"),
@@ -48,7 +48,7 @@ export const refusals = [
   {
     id: "refusals/files-sandboxed",
     section: "6",
-    what: "a file is not read under a sandbox that is not there",
+    what: "reading a file with a sandbox is refused by a server without one",
     only: "ours",
     run: async (ctx) =>
       outcome(await (await ctx.session()).call("fs/readFile", { path: "file:///etc/passwd", ...sandbox(READ_ONLY) })),

@@ -1,18 +1,18 @@
-// What survives a lost connection, and what does not (section 2, lifetime).
+// What survives a lost connection and what does not (section 2, lifetime).
 import { existsSync, writeFileSync } from "node:fs";
 import { eventually, outcome, text } from "../observe.mjs";
 
 const PATH = { PATH: "/usr/bin:/bin" };
-/** Waits in a child until the file `go` is there. */
+/** Shell code that waits until the file `go` exists. */
 const WAIT = "until [ -e go ]; do sleep 0.02; done";
 
-/** Everything that `process/read` still has. */
+/** All output that `process/read` still returns. */
 async function readAll(peer, processId) {
   const { chunks } = await peer.ask("process/read", { processId, afterSeq: 0 });
   return { first: chunks[0]?.seq, text: chunks.map(({ chunk }) => text(chunk)).join("") };
 }
 
-/** A process that says `one`, loses its connection in the way of `leave`, and says `two` while nobody listens. */
+/** A process prints `one`, `leave` ends the connection, and the process prints `two` while no client is connected. */
 const resumed = (id, what, leave) => ({
   id: `resume/${id}`,
   section: "2",
@@ -50,12 +50,16 @@ const resumed = (id, what, leave) => ({
 });
 
 export const resume = [
-  resumed("closed", "after a close the session goes on where it was, and the gap is read", (peer) => peer.wire.close()),
-  resumed("cut", "after a cut the session goes on where it was, and the gap is read", (peer) => peer.wire.cut()),
+  resumed("closed", "after a close the session resumes where it was, and the missed output is read", (peer) =>
+    peer.wire.close(),
+  ),
+  resumed("cut", "after a cut the session resumes where it was, and the missed output is read", (peer) =>
+    peer.wire.cut(),
+  ),
   {
     id: "resume/live",
     section: "2",
-    what: "after a resume what is printed is pushed again, without asking",
+    what: "after a resume new output is pushed without a request",
     run: async (ctx) => {
       const peer = await ctx.session();
       const processId = await ctx.start(peer, { sh: `echo one; ${WAIT}; echo two; sleep 30`, env: PATH });
@@ -81,7 +85,7 @@ export const resume = [
   {
     id: "resume/ended-meanwhile",
     section: "2",
-    what: "a process that ended while nobody listened is told by process/read",
+    what: "process/read reports a process that ended while no client was connected",
     run: async (ctx) => {
       const peer = await ctx.session();
       const processId = await ctx.start(peer, { sh: `${WAIT}; echo out; exit 3`, env: PATH });
@@ -109,7 +113,7 @@ export const resume = [
   {
     id: "resume/write-id",
     section: "3",
-    what: "a write that is repeated after a resume is not written twice",
+    what: "a write repeated after a resume is not written twice",
     run: async (ctx) => {
       const peer = await ctx.session();
       const processId = await ctx.start(peer, { sh: "exec cat", env: PATH, pipeStdin: true });
@@ -144,7 +148,7 @@ export const resume = [
   {
     id: "resume/3-mb",
     section: "2",
-    what: "of 3 MB printed while nobody listened only the last MiB is kept",
+    what: "of 3 MB printed while no client was connected, only the last MiB is kept",
     run: async (ctx) => {
       const peer = await ctx.session();
       const print = `head -c 3000000 /dev/zero | tr "\\0" x; touch printed`;
@@ -154,7 +158,7 @@ export const resume = [
       writeFileSync(ctx.path("go"), "");
       await eventually(() => existsSync(ctx.path("printed")));
       const again = await ctx.resume(peer.sessionId);
-      // The last of it may still be on its way from the pipe.
+      // The server may not have read the end from the pipe yet.
       let kept;
       await eventually(async () => {
         kept = await readAll(again, processId);
@@ -163,12 +167,15 @@ export const resume = [
       return { begins: kept.first === 1, all: kept.text.length === 3_000_000 };
     },
     expect: { begins: false, all: false },
-    better: { expect: { begins: true, all: true }, why: "what nobody could receive is kept for who comes back" },
+    better: {
+      expect: { begins: true, all: true },
+      why: "output that no client could receive is kept for a client that reconnects",
+    },
   },
   {
     id: "resume/half-open",
     section: "2",
-    what: "a session whose connection is half-open is refused for good",
+    what: "resuming a session whose connection is half-open is always refused",
     slow: true,
     run: async (ctx) => {
       const peer = await ctx.session();
@@ -183,7 +190,7 @@ export const resume = [
     expect: { first: -32010, later: "refused" },
     better: {
       expect: { first: -32010, later: "resumed" },
-      why: "a connection that answers no ping gives its session away",
+      why: "a connection that answers no ping loses its session",
     },
   },
 ];

@@ -22,7 +22,7 @@ async function answersOfFamilies(peer) {
   return answers;
 }
 
-/** The same refusal of each method, with the name that its family has in refusals. */
+/** The same refusal for each method, with the name of its family. */
 function refusedEverywhere(sentence) {
   const expected = Object.keys(FAMILIES).map((method) => [
     method,
@@ -48,7 +48,7 @@ export const session = [
   {
     id: "session/initialize",
     section: "2",
-    what: "initialize answers a version 4 UUID and the environment, nothing else",
+    what: "initialize returns a version 4 UUID and the environment, nothing else",
     run: async (ctx) => {
       const { sessionId, ...rest } = await (await ctx.connect()).ask("initialize", { clientName: "x" });
       return { isUuid: UUID.test(sessionId), rest: Object.keys(rest), shell: typeof rest.environmentInfo.shell.path };
@@ -59,7 +59,7 @@ export const session = [
   initialize("resume-null", "resumeSessionId may be null", { clientName: "x", resumeSessionId: null }, "ok"),
   initialize("unknown-field", "unknown fields are ignored", { clientName: "x", capabilities: { a: 1 } }, "ok"),
   initialize("no-name", "a missing client name is -32602", {}, -32602),
-  initialize("name-null", "a client name null is -32602", { clientName: null }, -32602),
+  initialize("name-null", "a null client name is -32602", { clientName: null }, -32602),
   initialize(
     "resume-number",
     "a resumeSessionId that is not a string is -32602",
@@ -69,13 +69,13 @@ export const session = [
   {
     id: "session/unknown-session",
     section: "2",
-    what: "an unknown session is refused by name, and the connection may try again",
+    what: "an unknown session is refused by name, and the connection can try again",
     run: async (ctx) => {
       const peer = await ctx.connect();
-      const first = await peer.call("initialize", { clientName: "x", resumeSessionId: "nobody" });
+      const first = await peer.call("initialize", { clientName: "x", resumeSessionId: "no-such-session" });
       return { first: refusal(first), second: outcome(await peer.call("initialize", { clientName: "x" })) };
     },
-    expect: { first: { code: -32600, message: "unknown session id nobody" }, second: "ok" },
+    expect: { first: { code: -32600, message: "unknown session id no-such-session" }, second: "ok" },
   },
   {
     id: "session/twice",
@@ -130,14 +130,14 @@ export const session = [
   {
     id: "session/initialized-first",
     section: "1.5",
-    what: "initialized before initialize costs the connection",
+    what: "initialized before initialize ends the connection",
     run: async (ctx) => {
       const peer = await ctx.connect();
       peer.notify("initialized", {});
       return { serving: await peer.isServing() };
     },
     expect: { serving: false },
-    better: { expect: { serving: true }, why: "a notification out of place does not cost the connection" },
+    better: { expect: { serving: true }, why: "a misplaced notification does not end the connection" },
   },
   {
     id: "session/order-of-refusals",
@@ -152,7 +152,7 @@ export const session = [
   {
     id: "session/isolation",
     section: "2",
-    what: "two sessions may use the same process id and do not see each other",
+    what: "two sessions can use the same process id without seeing each other",
     run: async (ctx) => {
       const [one, two] = [await ctx.session(), await ctx.session()];
       const spec = (word) => ctx.spec({ processId: "same", sh: `echo ${word}` });
@@ -168,7 +168,7 @@ export const session = [
   {
     id: "session/attached",
     section: "2",
-    what: "a session with a connection is not handed to a second one, and the first one goes on",
+    what: "a session in use cannot be resumed by a second connection, and the first one is not affected",
     run: async (ctx) => {
       const peer = await ctx.session();
       const other = await ctx.connect();

@@ -1,11 +1,11 @@
-// process/signal and process/terminate: whom they reach and what they say (section 3).
+// process/signal and process/terminate: which processes they reach and what they answer (section 3).
 import { eventually, isRunning, outcome, refusal } from "../observe.mjs";
 
 const PATH = { PATH: "/usr/bin:/bin" };
 
 const signal = (peer, processId, name = "interrupt") => peer.call("process/signal", { processId, signal: name });
 
-/** Starts `sh`, acts once it has said `ready`, and tells how it ended. */
+/** Starts `sh`, acts once it has printed `ready`, and observes how it ended. */
 const ending = (id, what, { act, better, expect, ...options }) => ({
   id: `signal-terminate/${id}`,
   section: "3",
@@ -30,9 +30,9 @@ const interrupt = (peer, processId) => signal(peer, processId);
 const terminate = (peer, processId) => peer.call("process/terminate", { processId });
 const CATCHING = "trap 'echo caught; exit 5' INT; echo ready; while :; do sleep 0.05; done";
 const TERMINATED = { answer: { running: true }, exitCode: 137, printed: "" };
-const ON_A_TTY = "a death by signal is 128 + n, on a terminal too";
+const ON_A_TTY = "termination by a signal is 128 + n, on a terminal too";
 
-/** Terminates a process whose background child has written its pid: whether that one is gone soon. */
+/** Terminates a process with a background child, and observes whether the child is gone soon. */
 const reaching = (id, what, background, expect, better) => ({
   id: `signal-terminate/${id}`,
   section: "3",
@@ -83,7 +83,7 @@ export const signalTerminate = [
   {
     id: "signal-terminate/other-signals",
     section: "3",
-    what: "there is no other signal",
+    what: "any other signal is refused",
     run: async (ctx) => {
       const peer = await ctx.session();
       return [
@@ -97,9 +97,9 @@ export const signalTerminate = [
     ],
   },
   {
-    id: "signal-terminate/interrupt-nobody",
+    id: "signal-terminate/interrupt-unknown",
     section: "3",
-    what: "an interrupt for an unknown or ended process is fine",
+    what: "an interrupt for an unknown or ended process succeeds",
     run: async (ctx) => {
       const peer = await ctx.session();
       const processId = await ctx.start(peer);
@@ -113,7 +113,7 @@ export const signalTerminate = [
     act: terminate,
     expect: TERMINATED,
   }),
-  ending("terminate-stubborn", "terminate does not ask first: SIGTERM is not sent", {
+  ending("terminate-stubborn", "terminate sends no SIGTERM first", {
     sh: "trap 'echo caught' TERM; echo ready; while :; do sleep 0.05; done",
     act: terminate,
     expect: TERMINATED,
@@ -126,9 +126,9 @@ export const signalTerminate = [
     better: { expect: TERMINATED, why: ON_A_TTY },
   }),
   {
-    id: "signal-terminate/terminate-nobody",
+    id: "signal-terminate/terminate-unknown",
     section: "3",
-    what: "terminate of an unknown or ended process says that it is not running",
+    what: "terminate of an unknown or ended process answers that it is not running",
     run: async (ctx) => {
       const peer = await ctx.session();
       const processId = await ctx.start(peer);
@@ -140,7 +140,7 @@ export const signalTerminate = [
   {
     id: "signal-terminate/terminate-after-exit",
     section: "3",
-    what: "terminate after the exit says that it is not running and leaves a grandchild alone",
+    what: "terminate after the exit answers that it is not running and does not touch a grandchild",
     run: async (ctx) => {
       const peer = await ctx.session();
       const processId = await ctx.start(peer, { sh: "(sleep 1; echo late) & echo main; exit 3", env: PATH });
@@ -153,12 +153,12 @@ export const signalTerminate = [
   reaching("terminate-group", "terminate reaches the background children", "sleep 60", { gone: true }),
   reaching(
     "terminate-setsid",
-    "a descendant in a session of its own survives terminate",
+    "a descendant in its own session survives terminate",
     "setsid sleep 60",
     { gone: false },
     {
       expect: { gone: true },
-      why: "whoever is terminated leaves nothing behind",
+      why: "a terminated process leaves nothing behind",
     },
   ),
 ];

@@ -1,9 +1,9 @@
-// What becomes of a start: where it runs, why it cannot, and whose id it has (section 3).
+// The outcome of a start: its working directory, why it fails, and its id (section 3).
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { outcome, refusal } from "../observe.mjs";
 import { answered } from "./starting.mjs";
 
-/** What a shell command prints when `change` is made to its start. */
+/** Observes what a shell command prints if its start has the changes `change`. */
 const printing = (id, what, change, expect) => ({
   id: `start/${id}`,
   section: "3",
@@ -16,7 +16,7 @@ const printing = (id, what, change, expect) => ({
   expect: { exitCode: 0, stdout: expect, stderr: "" },
 });
 
-/** Makes a file in the scratch folder and returns its path. */
+/** Creates a file in the scratch folder and returns its path. */
 function file(ctx, content, mode) {
   writeFileSync(ctx.path("file"), content);
   chmodSync(ctx.path("file"), mode);
@@ -76,7 +76,7 @@ export const spawn = [
   ),
   answered(
     "not-executable",
-    "a program without the x bit is spawnPermissionDenied",
+    "a program that is not executable is spawnPermissionDenied",
     (ctx) => ({ argv: [file(ctx, "#!/bin/sh\n", 0o644)] }),
     "-32603 spawnPermissionDenied",
   ),
@@ -109,7 +109,7 @@ export const spawn = [
   {
     id: "start/failed-id-is-free",
     section: "3",
-    what: "the id of a failed start is free at once, and nothing is told about it",
+    what: "the id of a failed start is free at once, and there are no events of it",
     run: async (ctx) => {
       const peer = await ctx.session();
       const failed = outcome(
@@ -140,7 +140,7 @@ export const spawn = [
   {
     id: "start/many",
     section: "3",
-    what: "100 processes at once all run to their own end",
+    what: "100 concurrent processes all run to their end",
     run: async (ctx) => {
       const peer = await ctx.session();
       const numbers = Array.from({ length: 100 }, (_, number) => number);
@@ -152,7 +152,7 @@ export const spawn = [
   {
     id: "start/nothing-before-the-reply",
     section: "0",
-    what: "no event comes before the reply to its start, and events come in the order of their numbers",
+    what: "no event arrives before the reply to its start, and events arrive in the order of their seqs",
     only: "ours",
     run: async (ctx) => {
       const peer = await ctx.session();

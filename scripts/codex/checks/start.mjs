@@ -1,14 +1,14 @@
-// The params of process/start: what is accepted, what is refused and how (section 3).
+// The params of process/start: which are accepted, which are refused and how (section 3).
 import { refusal } from "../observe.mjs";
 import { answered } from "./starting.mjs";
 
-/** A start that is refused with this text. */
+/** A check of a start that is refused with this message. */
 const refused = (id, what, change, message) => answered(id, what, change, { code: -32602, message }, refusal);
 
 export const start = [
   answered(
     "reply",
-    "the reply names the process and says that there is no sandbox",
+    "the reply has the process id and says that there is no sandbox",
     { processId: "p1" },
     { result: { processId: "p1", sandboxType: "none" } },
     refusal,
@@ -36,7 +36,7 @@ export const start = [
   answered("no-cwd", "cwd is required", { cwd: undefined }, -32602),
   answered("no-argv", "argv is required", { argv: undefined }, -32602),
   answered("no-id", "processId is required", { processId: undefined }, -32602),
-  refused("no-env", "a missing env is named", { env: undefined }, "missing field `env`"),
+  refused("no-env", "the refusal names a missing env", { env: undefined }, "missing field `env`"),
   refused("argv-empty", "an empty argv is refused", { argv: [] }, "argv must not be empty"),
   answered("argv-string", "argv must be a list", { argv: "/bin/true" }, -32602),
   answered("argv-number", "argv must be a list of strings", { argv: ["/bin/echo", 5] }, -32602),

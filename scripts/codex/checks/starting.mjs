@@ -1,7 +1,7 @@
-// What the checks of process/start share: a good start, and a change to it.
+// Shared by the checks of process/start: a valid start with one change.
 import { outcome } from "../observe.mjs";
 
-/** The answer to a start with `change` made to a good one; a function gets the context. */
+/** Observes the answer to a valid start with the changes `change`; a function gets the context. */
 export const answered = (id, what, change, expect, observe = outcome) => ({
   id: `start/${id}`,
   section: "3",

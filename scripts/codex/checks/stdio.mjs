@@ -1,4 +1,4 @@
-// The same dialect on stdin and stdout, one message a line (section 1.3, stdio).
+// The same dialect on stdin and stdout, one message per line (section 1.3, stdio).
 import { eventually, isRunning, outcome } from "../observe.mjs";
 
 export const stdio = [
@@ -42,7 +42,7 @@ export const stdio = [
   {
     id: "stdio/end",
     section: "1.3",
-    what: "the end of stdin ends the server with exit code 0, and its children",
+    what: "the end of stdin ends the server with exit code 0, and its children too",
     run: async (ctx) => {
       const peer = await ctx.stdio();
       await peer.openSession();

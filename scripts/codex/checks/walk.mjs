@@ -1,4 +1,4 @@
-// fs/walk: order, links, bounds (section 4).
+// fs/walk: order, links, limits (section 4).
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { refusal } from "../observe.mjs";
 import { files, tree } from "./file-tree.mjs";
@@ -36,37 +36,32 @@ const truncated = (...entries) => ({ entries, errors: [], truncated: true });
 export const walks = [
   walk(
     "all",
-    "a walk tells files and folders level by level, sorted within a folder, and no links",
+    "a walk lists files and folders level by level, sorted within a folder, without links",
     {},
     walked(HIDDEN, FILE, FOLDER, HIDDEN_INNER, INNER),
   ),
   walk(
     "links",
-    "a walk tells links to folders when asked to, and enters each folder once",
+    "a walk lists links to folders if requested, and enters each folder once",
     { followDirectorySymlinks: true },
     walked(HIDDEN, FILE, FOLDER, "directory /folder-link", HIDDEN_INNER, INNER),
   ),
   walk(
     "hidden",
-    "a walk does not enter hidden folders when asked to",
+    "a walk does not enter hidden folders if requested",
     { pruneHiddenDirectories: true },
     walked(HIDDEN, FILE, FOLDER, INNER),
   ),
-  walk(
-    "depth-0",
-    "a walk of depth 0 tells what is in the folder itself",
-    { maxDepth: 0 },
-    walked(HIDDEN, FILE, FOLDER),
-  ),
+  walk("depth-0", "a walk of depth 0 lists only the folder itself", { maxDepth: 0 }, walked(HIDDEN, FILE, FOLDER)),
   walk(
     "some-entries",
-    "a walk that has told its entries says that there is more",
+    "a walk that reaches maxEntries says that there is more",
     { maxEntries: 2 },
     truncated(HIDDEN, FILE),
   ),
   walk(
     "some-directories",
-    "a walk that has read its folders says that there is more",
+    "a walk that reaches maxDirectories says that there is more",
     { maxDirectories: 2 },
     truncated(HIDDEN, FILE, FOLDER, HIDDEN_INNER),
   ),
@@ -76,7 +71,7 @@ export const walks = [
   walk("directories-0", "a walk of no folders is refused", { maxDirectories: 0 }, TOO_LITTLE),
   walk(
     "no-links-option",
-    "whether to follow links must be said",
+    "the field that says whether to follow links is required",
     { followDirectorySymlinks: undefined },
     { code: -32602, message: "missing field `followDirectorySymlinks`" },
   ),

@@ -1,4 +1,4 @@
-// process/write: order, size, terminals, and what happens when nobody reads (sections 1.6 and 3).
+// process/write: order, size, terminals, and children that do not read (sections 1.6 and 3).
 import { CAT, write } from "./writes.mjs";
 
 const PATH = { PATH: "/usr/bin:/bin" };
@@ -7,7 +7,7 @@ export const writeDelivery = [
   {
     id: "write/order",
     section: "1.6",
-    what: "writes that are sent without waiting arrive in their order",
+    what: "writes sent without waiting arrive in order",
     run: async (ctx) => {
       const peer = await ctx.session();
       const processId = await ctx.start(peer, CAT);
@@ -21,7 +21,7 @@ export const writeDelivery = [
   {
     id: "write/large",
     section: "3",
-    what: "8 MiB written in chunks of 1 MiB come back whole",
+    what: "8 MiB written in chunks of 1 MiB are echoed completely",
     run: async (ctx) => {
       const peer = await ctx.session();
       const processId = await ctx.start(peer, CAT);
@@ -70,7 +70,7 @@ export const writeDelivery = [
   {
     id: "write/after-exit",
     section: "3",
-    what: "a write after the exit is accepted, for nobody",
+    what: "a write after the exit is accepted and dropped",
     run: async (ctx) => {
       const peer = await ctx.session();
       const processId = await ctx.start(peer, { sh: "exit 0", pipeStdin: true });
@@ -78,7 +78,7 @@ export const writeDelivery = [
       return write(peer, processId, "x", "1");
     },
     expect: "accepted",
-    better: { expect: "stdinClosed", why: "what nobody can read is not accepted" },
+    better: { expect: "stdinClosed", why: "input that no process can read is not accepted" },
   },
   {
     id: "write/after-terminate",
@@ -97,17 +97,17 @@ export const writeDelivery = [
   {
     id: "write/does-not-block",
     section: "3",
-    what: "a child that does not read makes a full queue of writes hold up the connection",
+    what: "a full queue of writes to a child that does not read blocks the connection",
     run: async (ctx) => {
       const peer = await ctx.session();
       const processId = await ctx.start(peer, { sh: "echo $$; exec sleep 60", env: PATH, pipeStdin: true });
       await peer.waitForText(processId, "\n");
-      // A connection that is held up cannot end the child any more.
+      // A blocked connection cannot end the child.
       const pid = Number(peer.textOf(processId));
       ctx.defer(() => process.kill(pid, "SIGKILL"));
       const chunk = "x".repeat(65_536);
       for (let number = 0; number < 200; number++) write(peer, processId, chunk, `${number}`).catch(() => {});
-      // The time is the subject: within 1.5 s nothing else of the connection is answered.
+      // This check is about time: for 1.5 s, no other request of the connection is answered.
       const status = await peer.call("environment/status", {}, 1_500).then(
         () => "answered",
         () => "held up",
@@ -115,6 +115,6 @@ export const writeDelivery = [
       return status;
     },
     expect: "held up",
-    better: { expect: "answered", why: "a full stdin holds up its own writes alone" },
+    better: { expect: "answered", why: "a full stdin blocks only its own writes" },
   },
 ];

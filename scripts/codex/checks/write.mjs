@@ -3,7 +3,7 @@ import { CAT, write } from "./writes.mjs";
 
 const PATH = { PATH: "/usr/bin:/bin" };
 
-/** A write of `params` to no process. */
+/** A check of a refused write with `params` to an unknown process. */
 const refused = (id, what, params, expect) => ({
   id: `write/${id}`,
   section: "3",
@@ -23,7 +23,12 @@ const refused = (id, what, params, expect) => ({
 const INVALID = (message) => ({ code: -32602, message });
 
 export const writing = [
-  refused("unknown-process", "a write to nobody is unknownProcess, no error", {}, { status: "unknownProcess" }),
+  refused(
+    "unknown-process",
+    "a write to an unknown process is unknownProcess and no error",
+    {},
+    { status: "unknownProcess" },
+  ),
   refused("no-padding", "base64 without padding is refused", { chunk: "aGk" }, INVALID("Invalid padding")),
   refused("bad-symbol", "base64 with a foreign symbol is refused", { chunk: "a!k=" }, INVALID("Invalid symbol")),
   refused("last-symbol", "base64 with stray last bits is refused", { chunk: "aGl=" }, INVALID("Invalid last symbol")),
@@ -33,7 +38,7 @@ export const writing = [
   {
     id: "write/echo",
     section: "3",
-    what: "what is written reaches the child, byte for byte",
+    what: "written bytes reach the child unchanged",
     run: async (ctx) => {
       const peer = await ctx.session();
       const processId = await ctx.start(peer, CAT);
@@ -57,7 +62,7 @@ export const writing = [
   {
     id: "write/empty",
     section: "3",
-    what: "an empty chunk is accepted and does not end stdin",
+    what: "an empty chunk is accepted and does not close stdin",
     run: async (ctx) => {
       const peer = await ctx.session();
       const processId = await ctx.start(peer, CAT);
@@ -92,7 +97,7 @@ export const writing = [
   {
     id: "write/conflict",
     section: "3",
-    what: "a writeId that comes with other bytes is accepted, and the bytes are dropped",
+    what: "a writeId repeated with other bytes is accepted, and the bytes are dropped",
     run: async (ctx) => {
       const peer = await ctx.session();
       const processId = await ctx.start(peer, CAT);
@@ -108,7 +113,7 @@ export const writing = [
   {
     id: "write/id-per-process",
     section: "3",
-    what: "two processes may use the same writeId",
+    what: "two processes can use the same writeId",
     run: async (ctx) => {
       const peer = await ctx.session();
       const [one, two] = [await ctx.start(peer, CAT), await ctx.start(peer, CAT)];

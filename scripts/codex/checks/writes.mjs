@@ -1,7 +1,7 @@
-// What the checks of process/write share.
+// Shared by the checks of process/write.
 import { base64, outcome } from "../observe.mjs";
 
-/** A child that prints what it is given. */
+/** A child that echoes its input. */
 export const CAT = { sh: "exec cat", env: { PATH: "/usr/bin:/bin" }, pipeStdin: true };
 
 /** The status of a write, or the code of its refusal. */

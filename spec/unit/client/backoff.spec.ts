@@ -1,4 +1,4 @@
-// The pauses between attempts to come back.
+// The pauses between reconnect attempts.
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import { backoff } from "../../../lib/client/backoff.ts";
@@ -8,7 +8,7 @@ function take(count: number, pauses: Iterator<number>): number[] {
   return Array.from({ length: count }, () => pauses.next().value as number);
 }
 
-describe("the pauses between attempts", () => {
+describe("the pauses between reconnect attempts", () => {
   it("double from the first up to the last", () => {
     expect(
       take(
@@ -18,7 +18,7 @@ describe("the pauses between attempts", () => {
     ).toEqual([50, 100, 200, 400, 600, 600]);
   });
 
-  it("are random by half, so that clients do not come all at once", () => {
+  it("are shortened by a random share of up to one half, so that clients do not reconnect all at once", () => {
     expect(
       take(
         3,
@@ -33,7 +33,7 @@ describe("the pauses between attempts", () => {
     ).toEqual([37.5, 75, 150]);
   });
 
-  it("are never longer than the last one nor shorter than half of the first", () => {
+  it("are never longer than the longest pause nor shorter than half of the first", () => {
     const bounds = fc.integer({ min: 1, max: 10_000 });
     const random = fc.infiniteStream(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }));
     fc.assert(

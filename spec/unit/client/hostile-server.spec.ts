@@ -1,4 +1,4 @@
-// A server that means harm, or is broken: nothing it says ends the program of its client, and nothing impossible is believed.
+// A hostile or broken server: none of its messages ends the program of its client, and impossible ones are not accepted.
 import { describe, expect, it } from "@jest/globals";
 import { firstValueFrom } from "rxjs";
 import { connectOver } from "../../../lib/client/connect.ts";
@@ -38,7 +38,7 @@ class World {
     this.peer.say(message as Parameters<WirePeer["say"]>[0]);
   }
 
-  /** A process that runs; its events have the channel 1. */
+  /** A running process; its events have the channel 1. */
   async start(more: object = {}): Promise<Process> {
     const starting = this.client.start({ argv: ["true"] });
     starting.catch(() => undefined);
@@ -51,7 +51,7 @@ class World {
   }
 }
 
-/** How a client takes a message that follows a right welcome. */
+/** How a reader ends when these messages follow a valid welcome. */
 async function answerTo(...messages: readonly object[]): Promise<unknown> {
   const world = await World.open();
   const process = await world.start();
@@ -62,8 +62,8 @@ async function answerTo(...messages: readonly object[]): Promise<unknown> {
   return end;
 }
 
-describe("a server that says what it may not", () => {
-  it("loses its client with a second welcome, whatever is in it, and no timer throws", async () => {
+describe("a server that violates the protocol", () => {
+  it("loses its client with a second welcome, and no timer throws because of its limits", async () => {
     const world = await World.open();
     const process = await world.start();
     const reading = process.iterate({ delivery: "lossless" });
@@ -82,19 +82,19 @@ describe("a server that says what it may not", () => {
   });
 
   it.each([
-    ["frames that hold nothing", { frameBytes: MIN_FRAME_BYTES - 1 }],
-    ["a window without end", { windowBytes: 2 ** 40 }],
+    ["frames that are too small for a process", { frameBytes: MIN_FRAME_BYTES - 1 }],
+    ["an enormous window", { windowBytes: 2 ** 40 }],
     ["no window", { windowBytes: 0 }],
-    ["a ping each millisecond", { pingMs: 1 }],
-    ["a ping at a time that no timer reaches", { pingMs: 2 ** 31 }],
-  ])("is refused with limits that nobody could live with: %s", async (_what, limits) => {
+    ["a ping every millisecond", { pingMs: 1 }],
+    ["a ping interval that no timer can wait", { pingMs: 2 ** 31 }],
+  ])("is refused with limits that no client can accept: %s", async (_what, limits) => {
     const server = new ScriptedServer();
     const connecting = refusal(connectOver(server.open));
     await server.welcome({ limits: { ...LIMITS, ...limits } });
     expect(await connecting).toEqual(violation);
   });
 
-  it("is refused when it begins with anything but its welcome", async () => {
+  it("is refused when its first message is not a welcome", async () => {
     const server = new ScriptedServer();
     const connecting = refusal(connectOver(server.open));
     await nextTurn();
@@ -111,10 +111,7 @@ describe("a server that says what it may not", () => {
   });
   it.each<[what: string, messages: object[]]>([
     ["a second exit", [event(exited(1)), event(exited(2))]],
-    [
-      "an exit that is another one than it was announced",
-      [{ type: "exit", channel: 1, event: exited(2) }, event(exited(1))],
-    ],
+    ["an exit that differs from its announcement", [{ type: "exit", channel: 1, event: exited(2) }, event(exited(1))]],
     [
       "two announcements that differ",
       [
@@ -122,18 +119,18 @@ describe("a server that says what it may not", () => {
         { type: "exit", channel: 1, event: exited(3) },
       ],
     ],
-    ["the end without an exit", [event(closed(1))]],
-    ["a loss of the exit", [{ type: "exit", channel: 1, event: exited(2) }, gap(1, 5)]],
+    ["closed without an exit", [event(closed(1))]],
+    ["a gap that contains the announced exit", [{ type: "exit", channel: 1, event: exited(2) }, gap(1, 5)]],
     ["a gap that goes backwards", [gap(2, 1)]],
     ["an exit code of 2^32", [event(exited(1, { exitCode: 2 ** 32 }))]],
     ["a signal of escape characters", [event(exited(1, { exitCode: null, signal: "\x1b[31mSIGKILL" }))]],
     ["a signal that is no signal", [event(exited(1, { exitCode: null, signal: "banana" }))]],
-    ["output of nothing", [event({ ...output, chunk: Buffer.alloc(0) })]],
+    ["empty output", [event({ ...output, chunk: Buffer.alloc(0) })]],
     ["output that is text", [event({ ...output, chunk: "text" })]],
-    ["output with a seq that is none", [event({ ...output, seq: -1 })]],
+    ["output with a negative seq", [event({ ...output, seq: -1 })]],
     ["an error without a code", [{ type: "failed", channel: 1, error: { code: "__proto__", message: "" } }]],
     [
-      "an error whose facts are deep",
+      "an error with nested data",
       [{ type: "failed", channel: 1, error: { code: "INTERNAL", message: "", data: { a: {} } } }],
     ],
     [
@@ -145,7 +142,7 @@ describe("a server that says what it may not", () => {
         },
       ],
     ],
-  ])("is left for good after %s", async (_what, messages) => {
+  ])("loses its client for good after %s", async (_what, messages) => {
     expect(await answerTo(...messages)).toMatchObject({
       code: expect.stringMatching("PROTOCOL_VIOLATION|CONNECTION_LOST"),
     });
@@ -154,16 +151,16 @@ describe("a server that says what it may not", () => {
   it.each([
     ["another incarnation", { incarnation: "another" }],
     ["another id", { processId: "\x1b[2Janother" }],
-    ["a start at a time that is none", { startedAt: 1e300 }],
-    ["labels that are no texts", { labels: { a: 1 } }],
-    ["an argv that is no list", { argv: "true" }],
-  ])("is left when it answers a start with %s", async (_what, more) => {
+    ["a start time that no date has", { startedAt: 1e300 }],
+    ["labels that are not strings", { labels: { a: 1 } }],
+    ["an argv that is not an array", { argv: "true" }],
+  ])("loses its client when it answers a start with %s", async (_what, more) => {
     const world = await World.open();
     expect(await refusal(world.start(more))).toEqual(violation);
     expect((await world.peer.closed).code).toBe(4400);
   });
 
-  it("is not listened to when its list of processes comes to no end", async () => {
+  it("cannot keep its client busy with an endless list of processes", async () => {
     const world = await World.open();
     const list = refusal(world.client.list());
     const request = await world.peer.next("request");
@@ -171,7 +168,7 @@ describe("a server that says what it may not", () => {
     expect(await list).toEqual(violation);
   });
 
-  it("is left when it comes back with another session than the one that was asked for", async () => {
+  it("loses its client when it welcomes a reconnect with another session", async () => {
     const world = await World.open();
     const process = await world.start();
     const end = refusal(firstValueFrom(process.closed$));
@@ -203,7 +200,7 @@ describe("a server that says what it may not", () => {
       };
     });
     await server.welcome();
-    await connecting;
+    const client = await connecting;
     const flood = async () => {
       for (let count = 0; count < 100; count += 1) server.peer.say({ type: "ping" });
       await nextTurn();
@@ -212,11 +209,12 @@ describe("a server that says what it may not", () => {
     expect(await flood()).toBe(1);
     leave.pop()?.();
     expect(await flood()).toBe(2);
+    client.link.close();
   });
 });
 
-describe("a timer of a client", () => {
-  it("reports what it throws, instead of ending the program", () => {
+describe("the clock of a client", () => {
+  it("reports errors thrown by a timer, which would otherwise end the program", () => {
     const clock = new FakeClock();
     const reported: unknown[] = [];
     const error = new Error("a bug");

@@ -1,4 +1,4 @@
-// A connection that heals: its states, its deadlines, and the ends from which there is no way back.
+// A reconnecting connection: its states, its deadlines, and the closes after which it does not reconnect.
 import { describe, expect, it } from "@jest/globals";
 import { Link, type LinkState } from "../../../lib/client/link.ts";
 import type { ExecwireError } from "../../../lib/errors.ts";
@@ -15,9 +15,9 @@ class World {
   readonly server = new ScriptedServer();
   readonly states: LinkState[] = [];
   readonly messages: ServerMessage[] = [];
-  /** What was told besides, in its order. */
-  readonly told: string[] = [];
-  /** Whether the session holds nothing. */
+  /** Calls of onConnected and onClosed, in order. */
+  readonly calls: string[] = [];
+  /** Whether a new session could replace this one. */
   mayStartOver = false;
   reason: ExecwireError | undefined;
   readonly link: Link;
@@ -29,10 +29,10 @@ class World {
       clock: this.clock,
       limits: { ...limits, ...TIMES },
       onMessage: (message) => this.messages.push(message),
-      onConnected: () => this.told.push("connected"),
+      onConnected: () => this.calls.push("connected"),
       onClosed: (reason) => {
         this.reason = reason;
-        this.told.push("closed");
+        this.calls.push("closed");
       },
       pending: () => [3, 4],
       mayStartOver: () => this.mayStartOver,
@@ -60,7 +60,7 @@ class World {
 }
 
 describe("a link", () => {
-  it("says hello first, and is connected with the welcome", async () => {
+  it("sends hello first, and is connected with the welcome", async () => {
     const world = new World("secret token");
     await nextTurn();
     expect(world.server.peer.received).toEqual([{ type: "hello", version: 1, token: "secret token" }]);
@@ -68,10 +68,10 @@ describe("a link", () => {
     await world.server.welcome();
     await world.link.ready;
     expect(world.states).toEqual(["connecting", "connected"]);
-    expect(world.told).toEqual(["connected"]);
+    expect(world.calls).toEqual(["connected"]);
   });
 
-  it("comes back with its session and its pending requests", async () => {
+  it("resumes its session with its pending requests", async () => {
     const world = await World.connected();
     await world.lose();
     expect(world.link.state).toBe("recovering");
@@ -80,7 +80,7 @@ describe("a link", () => {
     expect(world.server.peer.received).toEqual([{ type: "hello", version: 1, resume }]);
     await world.server.welcome();
     expect(world.states).toEqual(["connecting", "connected", "recovering", "connected"]);
-    expect(world.told).toEqual(["connected", "connected"]);
+    expect(world.calls).toEqual(["connected", "connected"]);
   });
 
   it("sends only while it is connected", async () => {
@@ -95,10 +95,10 @@ describe("a link", () => {
     expect(world.server.peers.flatMap((peer) => peer.of("ping"))).toEqual([]);
   });
 
-  it("has sent what waited before it tells anybody that it is connected", async () => {
+  it("sends waiting requests before it reports the state connected", async () => {
     const world = await World.connected();
     const order: string[] = [];
-    world.told.push = (what: string) => order.push(what);
+    world.calls.push = (what: string) => order.push(what);
     world.link.state$.subscribe((state) => order.push(`state ${state}`));
     await world.lose();
     await world.pass(100);
@@ -106,7 +106,7 @@ describe("a link", () => {
     expect(order).toEqual(["state connected", "state recovering", "connected", "state connected"]);
   });
 
-  it("tries again and again, each time later, until the deadline of recovery", async () => {
+  it("tries to reconnect, with longer and longer pauses, until recoveryMs is over", async () => {
     const world = await World.connected();
     world.server.up = false;
     await world.lose();
@@ -125,7 +125,7 @@ describe("a link", () => {
     expect(world.clock.armed).toBe(0);
   });
 
-  it("begins the time of recovery anew with each loss", async () => {
+  it("restarts the time for recovery with each loss", async () => {
     const world = await World.connected();
     for (let round = 0; round < 3; round += 1) {
       world.server.up = false;
@@ -138,7 +138,7 @@ describe("a link", () => {
     }
   });
 
-  it("gives up a connection that opens and does not welcome it, and tries the next one", async () => {
+  it("gives up a connection that opens and sends no welcome, and tries the next one", async () => {
     const world = await World.connected();
     await world.lose();
     await world.pass(100);
@@ -151,9 +151,7 @@ describe("a link", () => {
     expect(world.link.state).toBe("connected");
   });
 
-  it("fails at once when nobody is there the first time, or nobody says welcome", async () => {
-    const absent = new World();
-    absent.server.up = false;
+  it("fails for good when it is not welcomed on its first attempt", async () => {
     const lost = { code: "CONNECTION_LOST", data: { reason: "unreachable" } };
     const silent = new World();
     await nextTurn();
@@ -170,7 +168,7 @@ describe("a link", () => {
     [4400, "PROTOCOL_VIOLATION", "protocol"],
     [1009, "PROTOCOL_VIOLATION", "too-big"],
     [1001, "CONNECTION_LOST", "server-stopped"],
-  ])("does not come back after %i", async (code, refusalCode, reason) => {
+  ])("does not reconnect after close code %i", async (code, refusalCode, reason) => {
     const refused = new World();
     await nextTurn();
     await refused.lose(code);
@@ -183,7 +181,7 @@ describe("a link", () => {
     expect(cut.server.attempts).toBe(1);
   });
 
-  it("comes back with a new session when the server has ended one that held nothing", async () => {
+  it("goes on with a new session when the server has ended one that owned nothing", async () => {
     const world = await World.connected();
     world.mayStartOver = true;
     await world.lose();
@@ -196,7 +194,7 @@ describe("a link", () => {
     expect(world.states).toEqual(["connecting", "connected", "recovering", "connected"]);
   });
 
-  it.each([1000, 1006, 1011, 1013, 4408])("comes back after %i", async (code) => {
+  it.each([1000, 1006, 1011, 1013, 4408])("reconnects after close code %i", async (code) => {
     const world = await World.connected();
     await world.lose(code);
     await world.pass(100);
@@ -204,7 +202,7 @@ describe("a link", () => {
     expect(world.link.state).toBe("connected");
   });
 
-  it("asks a silent server for a sign of life twice, then takes it for gone", async () => {
+  it("pings a silent server twice, then considers it dead", async () => {
     const world = await World.connected();
     const { peer } = world.server;
     await world.pass(1_000);
@@ -218,7 +216,7 @@ describe("a link", () => {
     expect([peer.of("ping").length, world.link.state]).toEqual([3, "recovering"]);
   });
 
-  it("answers a ping", async () => {
+  it("answers a ping of the server with a pong", async () => {
     const world = await World.connected();
     world.server.peer.say({ type: "ping" });
     await nextTurn();
@@ -226,7 +224,7 @@ describe("a link", () => {
     expect(world.messages).toEqual([]);
   });
 
-  it("ends over what is no message, and tells the server so", async () => {
+  it("closes after an invalid message, with a code that reports it to the server", async () => {
     for (const bytes of [Uint8Array.of(), Uint8Array.of(0xc1), Uint8Array.of(0x90), Buffer.from("82a474797065")]) {
       const world = await World.connected();
       world.server.peer.sendBytes(bytes);
@@ -236,14 +234,14 @@ describe("a link", () => {
     }
   });
 
-  it("passes over messages of a later version, since it cannot need them", async () => {
+  it("ignores messages of types that a later version may add", async () => {
     const world = await World.connected();
     world.server.peer.say({ type: "news", of: "tomorrow" } as never);
     await nextTurn();
     expect(world.link.state).toBe("connected");
   });
 
-  it("is closed by its owner in every state, and leaves no timer behind", async () => {
+  it("can be closed by its owner in every state, and leaves no timer armed", async () => {
     const connecting = new World();
     const connected = await World.connected();
     const recovering = await World.connected();
@@ -254,12 +252,12 @@ describe("a link", () => {
       await nextTurn();
       expect([world.link.state, world.reason?.code, world.clock.armed]).toEqual(["closed", "CLOSED", 0]);
       world.link.close();
-      expect(world.told.filter((what) => what === "closed")).toEqual(["closed"]);
+      expect(world.calls.filter((what) => what === "closed")).toEqual(["closed"]);
     }
     expect(connected.server.peer.closing?.code).toBe(1000);
   });
 
-  it("takes no notice of what an earlier connection says", async () => {
+  it("ignores messages of an earlier connection", async () => {
     const world = await World.connected();
     const earlier = world.server.peer;
     await world.lose();

@@ -1,4 +1,4 @@
-// A client's bookkeeping of the processes of a scripted server: what it keeps of each, and for how long.
+// A client of a scripted server: what it keeps of each process and for how long, and how long it waits for a close.
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { firstValueFrom } from "rxjs";
 import { connectOver } from "../../../lib/client/connect.ts";
@@ -52,7 +52,7 @@ describe("a client of a server that removes a process", () => {
     await nextTurn();
   }
 
-  it("keeps nothing of one that is used no more", async () => {
+  it("keeps nothing of a removed process without readers", async () => {
     const log = new WeakRef((await attached()).log);
     await remove();
     const isKept = () => {
@@ -62,7 +62,7 @@ describe("a client of a server that removes a process", () => {
     expect(await settled(isKept, (kept) => !kept, 2_000)).toBe(false);
   });
 
-  /** Reads a process whose end is on its way when it is removed. */
+  /** Reads a process that is removed before its end has arrived. */
   async function readingWhileRemoved() {
     const process = await attached();
     const end = refusal(firstValueFrom(process.closed$));
@@ -72,14 +72,14 @@ describe("a client of a server that removes a process", () => {
     return end;
   }
 
-  it("ends a reader that has not come to the end when the client closes", async () => {
+  it("fails an unfinished reader of a removed process when the client closes", async () => {
     const end = readingWhileRemoved();
     await nextTurn();
     client.link.close();
     expect(await end).toEqual({ code: "CLOSED", data: {} });
   });
 
-  it("asks again after a lost connection for a reader that has not come to the end", async () => {
+  it("subscribes again after a lost connection for an unfinished reader of a removed process", async () => {
     const end = readingWhileRemoved();
     await nextTurn();
     server.peer.transport.close(1006, "");
@@ -91,5 +91,51 @@ describe("a client of a server that removes a process", () => {
     const error = { code: "PROCESS_UNKNOWN", message: "it is gone", data: { processId: "p" } } as const;
     server.peer.say({ type: "reply", id: id as number, error });
     expect(await end).toEqual({ code: "PROCESS_UNKNOWN", data: { processId: "p" } });
+  });
+});
+
+describe("a client that closes while its server answers pings", () => {
+  const graceMs = 3_000;
+  const clock = new FakeClock();
+  let server: ScriptedServer;
+  let client: RemoteBackend;
+  let isClosed: boolean;
+  let closing: Promise<void>;
+  beforeEach(async () => {
+    server = new ScriptedServer();
+    const connecting = connectOver(server.open, { clock });
+    await server.welcome();
+    client = await connecting;
+    isClosed = false;
+    closing = client.close({ graceMs }).then(() => {
+      isClosed = true;
+    });
+    await nextTurn();
+  });
+  afterEach(() => client.link.close());
+
+  /** Lets time pass in which every ping gets its pong. */
+  async function pass(ms: number): Promise<void> {
+    for (let passed = 0; passed < ms; passed += 500) {
+      clock.advance(500);
+      server.peer.say({ type: "pong" });
+      await nextTurn();
+    }
+  }
+
+  it("does not wait for ever for a reply to session/close that never comes", async () => {
+    await pass(2 * (graceMs + limits.closeDeadlineMs));
+    await closing;
+    expect([client.link.state, clock.armed]).toEqual(["closed", 0]);
+  });
+
+  it("waits for a reply that comes after the grace and the closeDeadlineMs of the server", async () => {
+    const { id, method, params } = await server.peer.next("request");
+    expect([method, params]).toEqual(["session/close", { graceMs }]);
+    await pass(graceMs + limits.closeDeadlineMs + 2_000);
+    expect([isClosed, client.link.state]).toEqual([false, "connected"]);
+    server.peer.say({ type: "reply", id: id as number, result: {} });
+    await closing;
+    expect([client.link.state, clock.armed]).toEqual(["closed", 0]);
   });
 });

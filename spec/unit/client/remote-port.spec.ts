@@ -1,4 +1,4 @@
-// What a client says of a server that is older than itself.
+// Errors of a client whose server is older than itself.
 import { expect, it } from "@jest/globals";
 import { RemotePort } from "../../../lib/client/remote-port.ts";
 import { Requests } from "../../../lib/client/requests.ts";
@@ -16,7 +16,7 @@ function portTo(error: WireError): { port: RemotePort; methods: string[] } {
 }
 
 it.each(["holders", "activity"] as const)(
-  "calls %s unsupported where the server does not know the method",
+  "rejects %s with UNSUPPORTED when the server does not know the method",
   async (what) => {
     const { port, methods } = portTo({
       code: "INVALID_PARAMS",
@@ -28,7 +28,7 @@ it.each(["holders", "activity"] as const)(
   },
 );
 
-it.each(["holders", "activity"] as const)("passes on any other refusal of %s", async (what) => {
+it.each(["holders", "activity"] as const)("passes any other refusal of %s to the caller", async (what) => {
   const { port } = portTo({ code: "PROCESS_UNKNOWN", message: "no", data: { processId: "p" } });
   expect(await refusal(port[what]())).toEqual({ code: "PROCESS_UNKNOWN", data: { processId: "p" } });
 });

@@ -1,4 +1,4 @@
-// Calls on their way: numbered, kept until they are answered, sent again in order.
+// Pending requests: numbered, kept until their replies arrive, sent again in order.
 import { describe, expect, it } from "@jest/globals";
 import { Requests } from "../../../lib/client/requests.ts";
 import { ExecwireError } from "../../../lib/errors.ts";
@@ -26,7 +26,7 @@ describe("the requests of a client", () => {
     expect(requests.pending).toEqual([1, 2]);
   });
 
-  it("acknowledge the replies that came, each in one request", () => {
+  it("acknowledge each reply once, with the next request", () => {
     const { requests, ids } = make();
     for (let count = 0; count < 3; count += 1) void requests.call("process/list", {});
     requests.settle({ type: "reply", id: 3, result: { processes: [] } });
@@ -49,15 +49,15 @@ describe("the requests of a client", () => {
     await expect(calls[1]).rejects.toMatchObject({ code: "LIMIT_EXCEEDED", message: "too many", data });
   });
 
-  it("are answered in the turn of the reply", () => {
+  it("are answered synchronously with the reply", () => {
     const { requests } = make();
-    const told: string[] = [];
-    requests.request("process/list", {}, { ...ignore, onResult: () => told.push("result") });
+    const results: string[] = [];
+    requests.request("process/list", {}, { ...ignore, onResult: () => results.push("result") });
     requests.settle({ type: "reply", id: 1, result: { processes: [] } });
-    expect(told).toEqual(["result"]);
+    expect(results).toEqual(["result"]);
   });
 
-  it("take no notice of a second answer, nor of one to nothing", async () => {
+  it("ignore a second reply, and a reply to no request", async () => {
     const { requests } = make();
     const call = requests.call("process/list", {});
     requests.settle({ type: "reply", id: 1, result: { processes: [] } });
@@ -67,7 +67,7 @@ describe("the requests of a client", () => {
     expect(requests.pending).toEqual([]);
   });
 
-  it("are sent again in the order of the calls, under their numbers, but for those of one connection", () => {
+  it("are sent again in order with their old numbers, except those that belong to one connection", () => {
     const { requests, sent, ids } = make();
     void requests.call("process/list", {});
     requests.request("process/unsubscribe", { processId: "p", incarnation: "i" }, ignore, { again: false });
@@ -83,7 +83,7 @@ describe("the requests of a client", () => {
     expect(requests.pending).toEqual([1, 4]);
   });
 
-  it("all fail with the reason when nobody will answer, the later ones at once", async () => {
+  it("all fail with the reason when the connection is closed for good, the later ones at once", async () => {
     const { requests, sent } = make();
     const calls = [requests.call("process/list", {}), requests.call("process/attach", { processId: "p" })];
     requests.fail(new ExecwireError("CONNECTION_LOST", "gone", { data: { reason: "unreachable" } }));

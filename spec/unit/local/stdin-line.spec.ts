@@ -32,6 +32,17 @@ function make() {
   return { stdin, queue, answers, write };
 }
 
+describe("the line of a terminal", () => {
+  it("reserves the bytes that will be typed, not an empty write and not the end", () => {
+    const { stdin, queue, write } = make();
+    write("");
+    write("a");
+    queue.end({ resolve: () => undefined, reject: () => undefined });
+    stdin.take();
+    expect([stdin.reserved, stdin.received]).toEqual([["a"], ["a", "EOF"]]);
+  });
+});
+
 describe("a write that is too long for its line", () => {
   it("is refused at once when nothing is before it, and what follows is not", () => {
     const { stdin, answers, write } = make();

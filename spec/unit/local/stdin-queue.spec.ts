@@ -1,22 +1,24 @@
 // The input of a child: order, room, and the end, with a stdin that takes a write when the spec says so.
 import { describe, expect, it } from "@jest/globals";
 import { WriteLedger } from "../../../lib/host/write-ledger.ts";
-import { StdinQueue } from "../../../lib/local/stdin-queue.ts";
+import { type StdinCounts, StdinQueue } from "../../../lib/local/stdin-queue.ts";
 import { FakeStdin } from "../../support/fake-child.ts";
 
 /** A queue of five bytes; `answers` in the order in which they were given. */
 class Input {
   readonly stdin = new FakeStdin();
   readonly answers: string[] = [];
+  readonly counts: StdinCounts = { bytes: { stdin: 0 }, duplicates: 0 };
   readonly queue: StdinQueue;
 
-  constructor() {
+  constructor(writeIds = 100) {
     const written = (error?: Error) => this.queue.written(error);
     this.queue = new StdinQueue(
       this.stdin,
-      new WriteLedger(100),
+      new WriteLedger(writeIds),
       { stdinQueueBytes: 5, stdinParkedBytes: 100 },
       written,
+      this.counts,
     );
   }
 
@@ -84,6 +86,16 @@ describe("a stdin queue", () => {
     expect(input.answers).toEqual(["w1 accepted", "w1 accepted"]);
     input.stdin.take();
     expect(input.stdin.received).toEqual(["12345"]);
+  });
+
+  it("remembers no write without an id in the place of one that has one", () => {
+    const input = new Input(1);
+    input.write("1", "w1");
+    input.write("2");
+    input.write("1", "w1");
+    for (const _ of ["1", "2"]) input.stdin.take();
+    expect(input.stdin.received).toEqual(["1", "2"]);
+    expect(() => input.stdin.take()).toThrow("no write is in flight");
   });
 
   it("writes once when a write comes again while the first is parked", () => {
@@ -174,6 +186,54 @@ describe("a stdin queue", () => {
     input.write("1", "w1");
     expect(input.answers).toEqual(["w1 accepted", "2 stdinClosed", "w1 accepted"]);
     expect(input.stdin.received).toEqual(["1"]);
+  });
+
+  it("writes nothing of what is queued once the child is gone", () => {
+    const input = new Input();
+    for (const text of ["1", "2"]) input.write(text);
+    input.queue.break();
+    input.stdin.take();
+    expect(input.stdin.received).toEqual(["1"]);
+  });
+
+  it("counts the bytes that the kernel took, and the writes that came twice", () => {
+    const input = new Input();
+    input.write("12", "w1");
+    input.write("345");
+    input.write("12", "w1");
+    expect(input.counts).toEqual({ bytes: { stdin: 0 }, duplicates: 1 });
+    input.stdin.take();
+    expect(input.counts.bytes.stdin).toBe(2);
+    input.stdin.take();
+    expect(input.counts.bytes.stdin).toBe(5);
+  });
+
+  it("parks one write of any size, and more up to the last byte of its limit", () => {
+    const alone = new Input();
+    alone.write("12345");
+    alone.write("a".repeat(101), "alone");
+    alone.stdin.take();
+    expect(alone.answers).toEqual(["12345 accepted", "alone accepted"]);
+    const input = new Input();
+    input.write("12345");
+    for (const [length, name] of [
+      [60, "first"],
+      [40, "fits"],
+      [1, "too much"],
+    ] as const)
+      input.write("a".repeat(length), name);
+    expect(input.answers).toEqual(["12345 accepted", "too much LIMIT_EXCEEDED"]);
+  });
+
+  it("has room again for parked writes once others were accepted", () => {
+    const input = new Input();
+    input.write("12345");
+    input.write("a".repeat(60), "first");
+    input.stdin.take();
+    input.write("b".repeat(60), "second");
+    input.write("c".repeat(40), "third");
+    input.write("d", "too much");
+    expect(input.answers).toEqual(["12345 accepted", "first accepted", "too much LIMIT_EXCEEDED"]);
   });
 
   it("refuses what can wait no longer, and delivers what was accepted", () => {

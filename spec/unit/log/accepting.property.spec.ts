@@ -1,7 +1,6 @@
 // A log that accepts what was numbered elsewhere: events, announced losses of any width, and much of it twice.
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
-import { Cursor } from "../../../lib/log/cursor.ts";
 import { ReplayLog } from "../../../lib/log/replay-log.ts";
 import type { GapNotice, ProcessEvent, Seq } from "../../../protocol/index.ts";
 import { runs } from "../../support/fuzz.ts";
@@ -88,56 +87,5 @@ describe("a log that accepts", () => {
       }),
       runs(500),
     );
-  });
-
-  it("loses nothing that it retains for a loss of many bytes", () => {
-    const log = new ReplayLog({ retainedBytes: 10 });
-    log.accept({ type: "output", seq: 1, stream: "stdout", chunk: Buffer.from("hello") });
-    log.accept({ type: "gap", firstSeq: 2, lastSeq: 9, bytes: 1_000 });
-    expect([log.firstSeq, log.retainedBytes, log.offsetAfter(9)]).toEqual([1, 5, 1_005]);
-  });
-
-  it("is read by the same cursor as a log that is appended to", () => {
-    const log = new ReplayLog({ retainedEvents: 2 });
-    const cursor = new Cursor(log);
-    for (let seq = 1; seq <= 4; seq += 1) {
-      log.accept({ type: "output", seq, stream: "stdout", chunk: Buffer.from("1234") });
-    }
-    expect(cursor.next()).toEqual({ type: "gap", firstSeq: 1, lastSeq: 2, bytes: 8 });
-  });
-
-  it.each<[string, Sent[]]>([
-    ["a hole", [{ type: "gap", firstSeq: 2, lastSeq: 3 }]],
-    ["an end without an exit", [{ type: "closed", seq: 1, bytes: { stdout: 0, stderr: 0, pty: 0 } }]],
-    [
-      "a second exit",
-      [
-        { type: "exited", seq: 1, ...exitOf(0) },
-        { type: "exited", seq: 2, ...exitOf(0) },
-      ],
-    ],
-    [
-      "something after the end",
-      [
-        { type: "exited", seq: 1, ...exitOf(0) },
-        { type: "closed", seq: 2, bytes: { stdout: 0, stderr: 0, pty: 0 } },
-        { type: "gap", firstSeq: 3, lastSeq: 3 },
-      ],
-    ],
-  ])("refuses %s", (_what, sent) => {
-    const log = new ReplayLog();
-    const accepted = sent.map((each) => log.accept(each));
-    expect(accepted.pop()).toBe(false);
-    expect(accepted).not.toContain(false);
-  });
-
-  it("refuses a loss of an exit that was announced, and another exit", () => {
-    const log = new ReplayLog();
-    expect(log.announceExit({ type: "exited", seq: 3, ...exitOf(0) })).toBe(true);
-    expect(log.announceExit({ type: "exited", seq: 3, ...exitOf(1) })).toBe(false);
-    expect(log.accept({ type: "gap", firstSeq: 1, lastSeq: 3 })).toBe(false);
-    expect(log.accept({ type: "gap", firstSeq: 1, lastSeq: 2 })).toBe(true);
-    expect(log.accept({ type: "output", seq: 3, stream: "stdout", chunk: Buffer.from("x") })).toBe(false);
-    expect(log.accept({ type: "exited", seq: 3, ...exitOf(0) })).toBe(true);
   });
 });

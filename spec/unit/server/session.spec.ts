@@ -4,11 +4,9 @@ import { MemoryBudget } from "../../../lib/log/memory-budget.ts";
 import { ReplayLog } from "../../../lib/log/replay-log.ts";
 import type { Role } from "../../../lib/server/auth.ts";
 import type { Channel } from "../../../lib/server/channel.ts";
-import { type NativeSession, Resumption, resume } from "../../../lib/server/resumption.ts";
+import { type NativeSession, Resumption } from "../../../lib/server/resumption.ts";
 import { Session, type SessionConnection } from "../../../lib/server/session.ts";
-import { Sessions } from "../../../lib/server/sessions.ts";
 import { decode, encode, type ReplyMessage } from "../../../protocol/index.ts";
-import { FakeClock } from "../../support/fake-clock.ts";
 import { print } from "../../support/log-writing.ts";
 import { nextTurn } from "../../support/next-turn.ts";
 
@@ -52,6 +50,31 @@ describe("a session", () => {
     expect([first.isLive, second.isLive, second.bytesUpTo(3)]).toEqual([false, true, 3]);
     session.end();
     expect(second.isLive).toBe(false);
+  });
+
+  it("is among the holders of a channel as long as it has a position there", () => {
+    const channel = { process: { log: new ReplayLog() }, holders: new Set() } as unknown as Channel;
+    const session = open("control");
+    const position = session.kept.positionIn(channel, 0);
+    expect([[...channel.holders], session.ownsNothing]).toEqual([[session.kept], false]);
+    session.kept.release(channel);
+    expect([channel.holders.size, position.isLive, session.ownsNothing]).toEqual([0, false, true]);
+    session.kept.positionIn(channel, 0);
+    session.end();
+    expect([channel.holders.size, session.ownsNothing]).toEqual([0, true]);
+  });
+
+  it("has the role and the grace that it was made with", () => {
+    const { role, graceMs } = new Session("view", new Resumption(), 5);
+    expect([role, graceMs, open("control").graceMs]).toEqual(["view", 5, undefined]);
+  });
+
+  it("keeps replies up to the last byte of its bound", async () => {
+    const session = new Session("control", new Resumption(undefined, 10));
+    once(session, 1, async () => new Uint8Array(90), nothing);
+    await nextTurn();
+    const isFull = (sessionRepliesBytes: number) => session.kept.isFull({ requests: 100, sessionRepliesBytes });
+    expect([isFull(99), isFull(100)]).toEqual([true, false]);
   });
 
   it("does a request once and answers each time with the first outcome", async () => {
@@ -177,119 +200,5 @@ describe("a session", () => {
     expect(session.connection).toBe(second);
     expect(session.detach(second)).toBe(true);
     expect(session.connection).toBe(undefined);
-  });
-});
-
-describe("the sessions of a server", () => {
-  function make(max = 2) {
-    const clock = new FakeClock();
-    const ended: Session[] = [];
-    const limits = { sessions: max, viewSessions: max, sessionTtlMs: 1_000, viewSessionTtlMs: 100 };
-    return { clock, ended, sessions: new Sessions(clock, limits, (session) => ended.push(session)) };
-  }
-
-  /** A session that had a connection and lost it. */
-  function detached(sessions: Sessions, role: "view" | "control"): Session {
-    const session = sessions.add(open(role));
-    const connection = new Recorder();
-    sessions.attach(session, connection);
-    sessions.detach(session, connection);
-    return session;
-  }
-  const unknown = expect.objectContaining({ code: "SESSION_UNKNOWN" });
-
-  it("end when nobody comes back in time, counted from the last loss", () => {
-    const { clock, ended, sessions } = make();
-    const session = sessions.add(open("control"));
-    for (let round = 0; round < 2; round += 1) {
-      const connection = new Recorder();
-      sessions.attach(session, connection);
-      clock.advance(5_000);
-      sessions.detach(session, connection);
-      clock.advance(999);
-      expect(ended).toEqual([]);
-    }
-    clock.advance(1);
-    expect(ended).toEqual([session]);
-    expect(() =>
-      resume(sessions, { sessionId: session.id, secret: session.kept.secret, pending: [] }, "control"),
-    ).toThrow(unknown);
-  });
-
-  it("do not expire when a connection is lost that had been taken over", () => {
-    const { clock, ended, sessions } = make();
-    const session = sessions.add(open("control"));
-    const [first, second] = [new Recorder(), new Recorder()];
-    sessions.attach(session, first);
-    sessions.attach(session, second);
-    sessions.detach(session, first);
-    clock.advance(10_000);
-    expect(ended).toEqual([]);
-  });
-
-  it("are given to who shows the secret in the same role, and to nobody else", () => {
-    const { sessions } = make();
-    const { id: sessionId, kept } = sessions.add(open("view"));
-    const { secret } = kept;
-    const come = (facts: object, role: "view" | "control" = "view") =>
-      resume(sessions, { sessionId, secret, pending: [], ...facts }, role);
-    expect(come({}).id).toBe(sessionId);
-    expect(() => come({ secret: "" })).toThrow(unknown);
-    expect(() => come({ secret: secret.slice(1) })).toThrow(unknown);
-    expect(() => come({ sessionId: "x" })).toThrow(unknown);
-    expect(() => come({}, "control")).toThrow(unknown);
-  });
-
-  it("are not more than so many", () => {
-    const { sessions } = make(2);
-    const first = sessions.add(open("control"));
-    sessions.add(open("control"));
-    expect(() => sessions.add(open("control"))).toThrow(
-      expect.objectContaining({ code: "LIMIT_EXCEEDED", data: { limit: "sessions" } }),
-    );
-    sessions.end(first);
-    expect(sessions.add(open("control"))).not.toBe(first);
-  });
-
-  it("of viewers leave those that control their room, however many come", () => {
-    const { sessions } = make(2);
-    for (let count = 0; count < 2; count += 1) sessions.add(open("view"));
-    expect(() => sessions.add(open("view"))).toThrow(
-      expect.objectContaining({ code: "LIMIT_EXCEEDED", data: { limit: "viewSessions" } }),
-    );
-    for (let count = 0; count < 2; count += 1) sessions.add(open("control"));
-  });
-
-  it("of viewers end soon after their connection, those that control keep their time", () => {
-    const { clock, ended, sessions } = make();
-    const control = detached(sessions, "control");
-    const view = detached(sessions, "view");
-    clock.advance(99);
-    expect(ended).toEqual([]);
-    clock.advance(1);
-    expect(ended).toEqual([view]);
-    clock.advance(900);
-    expect(ended).toEqual([view, control]);
-  });
-
-  it.each(["view", "control"] as const)(
-    "make room when they are detached and own nothing, the oldest first (%s)",
-    (role) => {
-      const { ended, sessions } = make(3);
-      const owner = detached(sessions, role);
-      owner.starting.add("p");
-      const [older, newer] = [detached(sessions, role), detached(sessions, role)];
-      sessions.add(open(role));
-      expect(ended).toEqual([older]);
-      sessions.add(open(role));
-      expect(ended).toEqual([older, newer]);
-      expect(() => sessions.add(open(role))).toThrow(expect.objectContaining({ code: "LIMIT_EXCEEDED" }));
-    },
-  );
-
-  it("have secrets that nobody can guess", () => {
-    const secrets = new Set(Array.from({ length: 100 }, () => open("view").kept.secret));
-    expect(secrets.size).toBe(100);
-    for (const secret of secrets) expect(Buffer.from(secret, "base64url").length).toBe(32);
   });
 });

@@ -1,7 +1,7 @@
-// Writes observations next to each other in one line, without what is the same in all of them.
+// Formats several observations as one line, without the fields that are equal in all of them.
 
-/** `columns` are pairs of a name and a value. */
-export function tell(columns) {
+/** `columns` are pairs of a name and an observation. */
+export function formatObservations(columns) {
   const values = columns.map(([, value]) => value);
   const same = values.every(isPlain)
     ? Object.keys(values[0]).filter((key) => values.every((value) => json(value[key]) === json(values[0][key])))

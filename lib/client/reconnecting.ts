@@ -1,9 +1,9 @@
-// What every link is made of, whatever is spoken on it: a connection over any number of sockets, which comes back by
-// itself, or gives up once and for all.
+// The base of every link, for any protocol: one logical connection over a series of sockets. It reconnects after a lost
+// socket, or closes for good.
 //
-//  connecting --admitted--> connected --socket lost--> recovering --admitted--> connected
+//  connecting --welcome---> connected --socket lost--> recovering --welcome---> connected
 //       |                       |                          |
-//       +--refused, no server---+--close, a final loss-----+--deadline, a refusal--> closed
+//       +--refused, no server---+--close, a fatal loss-----+--deadline, a refusal--> closed
 import { BehaviorSubject, type Observable } from "rxjs";
 import type { Limits } from "../../protocol/index.ts";
 import type { Cancel, Clock } from "../clock.ts";
@@ -11,49 +11,49 @@ import { ExecwireError } from "../errors.ts";
 import { CLOSE, type Transport } from "../transport/transport.ts";
 import { backoff } from "./backoff.ts";
 
-/** Whether calls are answered now, later, or never. */
+/** `connected`: calls are sent now. `connecting`, `recovering`: they wait for a connection. `closed`: they fail. */
 export type LinkState = "connecting" | "connected" | "recovering" | "closed";
 
-/** Silent intervals after which a peer is taken for gone. */
+/** Unanswered pings in a row after which a peer is considered dead. */
 const SILENT_INTERVALS = 2;
 
-/** How to connect, and what to do on the way. */
-export interface HealingOptions<T extends Transport> {
-  /** Opens a socket. Rejecting with an ExecwireError is a refusal, after which coming back is of no use. */
+/** How to connect, and the hooks of the protocol above. */
+export interface ReconnectingOptions<T extends Transport> {
+  /** Opens a socket. A rejection with an ExecwireError is a refusal and final; any other error is worth another attempt. */
   readonly open: () => Promise<T>;
   readonly clock: Clock;
   readonly limits: Pick<Limits, "handshakeMs" | "recoveryMs" | "backoffFirstMs" | "backoffLastMs">;
-  /** A socket is open: say who we are. The answer leads to `admit`. */
+  /** Sends the handshake on a new socket. Its reply must lead to `onWelcome`. */
   readonly greet: (transport: T) => void;
-  /** A frame of the socket of the moment. */
-  readonly frame: (frame: Uint8Array) => void;
-  /** Asks the peer for a sign of life: any frame is one, and a pong of the transport. */
+  /** Called with each frame of the current socket. */
+  readonly onFrame: (frame: Uint8Array) => void;
+  /** Sends a ping. Any frame answers it, and so does a pong of the transport. */
   readonly ping: (transport: T) => void;
-  /** Why coming back after such an end is of no use; undefined when it is. `first` while we were never admitted. */
-  readonly verdict: (code: number, reason: string, first: boolean) => ExecwireError | undefined;
-  /** Admitted, for the first time or again; frames may be sent from here on. */
+  /** The error of a close after which a reconnect cannot succeed; undefined when it may. `first`: before the first welcome. */
+  readonly fatalCloseError: (code: number, reason: string, first: boolean) => ExecwireError | undefined;
+  /** Connected, for the first time or again; frames may be sent from here on. */
   readonly onConnected: () => void;
   /** Closed for good. */
   readonly onClosed: (reason: ExecwireError) => void;
 }
 
-/** A connection that heals. */
-export class HealingConnection<T extends Transport = Transport> {
+/** A connection that reconnects. */
+export class ReconnectingConnection<T extends Transport = Transport> {
   readonly state$: Observable<LinkState>;
-  /** Resolves when first admitted; rejects when that fails. */
+  /** Resolves with the first welcome; rejects when the connection closes before it. */
   readonly ready: Promise<void>;
-  readonly #options: HealingOptions<T>;
+  readonly #options: ReconnectingOptions<T>;
   readonly #state = new BehaviorSubject<LinkState>("connecting");
   #settleReady!: { resolve(): void; reject(error: unknown): void };
   #transport: T | undefined;
   #isOpen = false;
-  #wasAdmitted = false;
+  #wasWelcomed = false;
   #pauses = backoff(0, 0);
   #timer: Cancel | undefined;
   #deadline: Cancel | undefined;
   #unansweredPings = 0;
 
-  constructor(options: HealingOptions<T>) {
+  constructor(options: ReconnectingOptions<T>) {
     this.#options = options;
     this.state$ = this.#state.asObservable();
     this.ready = new Promise((resolve, reject) => {
@@ -65,46 +65,46 @@ export class HealingConnection<T extends Transport = Transport> {
     return this.#state.value;
   }
 
-  /** Whether what is sent goes out now. */
+  /** Whether frames are sent now, not dropped. */
   get isOpen(): boolean {
     return this.#isOpen;
   }
 
-  /** The socket of the moment, also while nobody has let us in yet. */
+  /** The current socket, also before its welcome. */
   get transport(): T | undefined {
     return this.#transport;
   }
 
-  /** Begins. */
+  /** Starts the first attempt. */
   connect(): void {
     void this.#connect();
   }
 
-  /** Sends now, or not at all: what must arrive is sent again by its owner when the connection is back. */
+  /** Sends now or drops the frame: after a reconnect its owner sends again what must arrive. */
   send(frame: Uint8Array): void {
     if (this.#isOpen) this.#transport?.send(frame);
   }
 
-  /** The peer let us in; it is asked for signs of life from here on. */
-  admit(pingMs: number): void {
+  /** To be called when the peer has accepted the handshake: connected, and pinged every `pingMs` from here on. */
+  onWelcome(pingMs: number): void {
     this.#timer?.();
     this.#deadline?.();
     this.#deadline = undefined;
-    this.#wasAdmitted = true;
+    this.#wasWelcomed = true;
     this.#armPing(pingMs);
-    // What waited goes first: whoever hears of the state may call at once.
+    // Waiting requests go first: a subscriber of the state may make a new call at once.
     this.#isOpen = true;
     this.#options.onConnected();
     this.#state.next("connected");
     this.#settleReady.resolve();
   }
 
-  /** The peer is there though it cannot say so. */
-  noteLife(): void {
+  /** Counts the peer as alive. Called for each frame and pong, and by a link that cannot receive any now. */
+  noteAlive(): void {
     this.#unansweredPings = 0;
   }
 
-  /** Leaves this socket for a new one. */
+  /** Drops the current socket and reconnects. */
   reopen(): void {
     this.#transport?.terminate();
   }
@@ -121,22 +121,22 @@ export class HealingConnection<T extends Transport = Transport> {
       const transport = await this.#openInTime();
       if (this.state === "closed") return transport.terminate();
       this.#transport = transport;
-      // A socket that opens and then says nothing is no better than one that does not open.
+      // A socket without a welcome is given up like one that does not open.
       this.#timer = this.#options.clock.after(this.#options.limits.handshakeMs, () => transport.terminate());
       transport.listen({
         frame: (frame) => {
           if (transport !== this.#transport) return;
-          this.noteLife();
-          this.#take(frame);
+          this.noteAlive();
+          this.#receive(frame);
         },
         pong: () => {
-          if (transport === this.#transport) this.noteLife();
+          if (transport === this.#transport) this.noteAlive();
         },
         closed: (code, reason) => this.#lost(transport, code, reason),
       });
       this.#options.greet(transport);
     } catch (error) {
-      if (error instanceof ExecwireError) return this.#giveUp(this.#wasAdmitted ? refusedAgain(error) : error);
+      if (error instanceof ExecwireError) return this.#giveUp(this.#wasWelcomed ? refusedAgain(error) : error);
       if (this.state === "recovering") return this.#tryLater();
       this.#giveUp(
         connectionLost("unreachable", `cannot connect: ${error instanceof Error ? error.message : error}`, error),
@@ -144,29 +144,29 @@ export class HealingConnection<T extends Transport = Transport> {
     }
   }
 
-  /** Whatever a peer says, it must not end the program that listens to it. */
-  #take(frame: Uint8Array): void {
+  /** No frame may end the program that receives it. */
+  #receive(frame: Uint8Array): void {
     try {
-      this.#options.frame(frame);
+      this.#options.onFrame(frame);
     } catch (error) {
-      const message = `what the server sent could not be handled: ${error instanceof Error ? error.message : error}`;
+      const message = `a message of the server could not be handled: ${error instanceof Error ? error.message : error}`;
       this.end(new ExecwireError("INTERNAL", message, { cause: error }), CLOSE.protocol);
     }
   }
 
-  /** Whoever accepts and then is silent must not use up the time there is to come back. */
+  /** A socket that hangs while it opens must not use up the time for recovery. */
   #openInTime(): Promise<T> {
     const { open, clock, limits } = this.#options;
     return new Promise((resolve, reject) => {
-      let late = false;
+      let isTooLate = false;
       const cancel = clock.after(limits.handshakeMs, () => {
-        late = true;
+        isTooLate = true;
         reject(new Error(`no answer within ${limits.handshakeMs} ms`));
       });
       open().then(
         (transport) => {
           cancel();
-          if (late) transport.terminate();
+          if (isTooLate) transport.terminate();
           else resolve(transport);
         },
         (error) => {
@@ -182,9 +182,9 @@ export class HealingConnection<T extends Transport = Transport> {
     this.#transport = undefined;
     this.#isOpen = false;
     this.#timer?.();
-    const final = this.#options.verdict(code, reason, !this.#wasAdmitted);
-    if (final) return this.#giveUp(final);
-    if (!this.#wasAdmitted) {
+    const fatal = this.#options.fatalCloseError(code, reason, !this.#wasWelcomed);
+    if (fatal) return this.#giveUp(fatal);
+    if (!this.#wasWelcomed) {
       return this.#giveUp(connectionLost("unreachable", `the server closed the connection: ${code} ${reason}`));
     }
     if (this.state === "connected") this.#recover();
@@ -198,7 +198,7 @@ export class HealingConnection<T extends Transport = Transport> {
     this.#deadline = clock.after(limits.recoveryMs, () => {
       const seconds = Math.round(limits.recoveryMs / 1000);
       const transport = this.#transport;
-      this.#giveUp(connectionLost("unreachable", `the connection is lost and did not come back within ${seconds} s`));
+      this.#giveUp(connectionLost("unreachable", `the connection was lost and did not come back within ${seconds} s`));
       transport?.terminate();
     });
     this.#tryLater();
@@ -209,7 +209,7 @@ export class HealingConnection<T extends Transport = Transport> {
     this.#timer = this.#options.clock.after(this.#pauses.next().value, () => void this.#connect());
   }
 
-  /** A peer that is gone without a word is noticed after two silent intervals. */
+  /** Finds a peer that is gone without closing the socket: after SILENT_INTERVALS intervals without a frame. */
   #armPing(pingMs: number): void {
     const { clock, ping } = this.#options;
     const transport = this.#transport;
@@ -236,16 +236,16 @@ export class HealingConnection<T extends Transport = Transport> {
   }
 }
 
-/** The error of everything that waits when there is no connection any more. */
+/** The error of pending and later calls when the connection is closed by a loss. */
 export function connectionLost(reason: string, message: string, cause?: unknown): ExecwireError {
   return new ExecwireError("CONNECTION_LOST", message, { data: { reason }, cause });
 }
 
-/** A refusal of somebody who was let in before: what becomes of the processes is not known. */
+/** A refusal after a first welcome is a lost connection: what becomes of the processes is not known. */
 function refusedAgain(refusal: ExecwireError): ExecwireError {
   return connectionLost(
     "refused",
-    `the connection is lost and the server refuses a new one: ${refusal.message}`,
+    `the connection was lost and the server refuses a new one: ${refusal.message}`,
     refusal,
   );
 }
