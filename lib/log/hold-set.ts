@@ -84,7 +84,7 @@ export class HoldSet {
     for (const entry of this.#entries) if (entry.position() <= seq) this.#entries.delete(entry);
   }
 
-  /** Tells the writer when the log became full of what holds have not read, and when it no longer is. */
+  /** Reports to the writer when the log becomes full of what lossless holds have not read, and when it no longer is. */
   check(): void {
     if (this.#entries.size === 0 && !this.#full) return;
     const floor = this.floor();
@@ -99,7 +99,7 @@ export class HoldSet {
     for (const entry of this.#entries) entry.alive = false;
   }
 
-  /** Ends a round: holds without a sign of life since it began are released. The next round begins. */
+  /** Ends a round: lossless holds that were not renewed since it began are released. The next round begins. */
   endLease(): void {
     for (const entry of this.#entries) if (!entry.alive && entry.isLossless) entry.release();
     this.beginLease();

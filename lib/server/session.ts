@@ -1,4 +1,4 @@
-// What survives a lost connection in any protocol: who the client is, and the processes that end with its session.
+// What survives a lost connection in any protocol: the identity of the client, and the processes that end with its session.
 import { randomUUID } from "node:crypto";
 import type { ProcessSpec } from "../../protocol/index.ts";
 import { ExecwireError } from "../errors.ts";
@@ -15,7 +15,7 @@ export interface SessionConnection {
 
 /** What a protocol keeps for a client that may come back. */
 export interface Kept {
-  /** Whether nobody misses it when the session ends. */
+  /** Whether nothing is lost when the session ends. */
   readonly isEmpty: boolean;
   /** The connection is lost. */
   detached?(): void;
@@ -34,9 +34,9 @@ export class Session<K extends Kept = Kept, C extends SessionConnection = Sessio
   readonly starting = new Set<string>();
   /** The processes it started. */
   readonly owned = new Set<Channel>();
-  /** Nothing is begun for it any more. */
+  /** It has ended: nothing is started for it. */
   over = false;
-  /** The one of this moment. */
+  /** The current one. */
   connection: C | undefined;
 
   constructor(role: Role, kept: K, graceMs?: number) {
@@ -45,7 +45,7 @@ export class Session<K extends Kept = Kept, C extends SessionConnection = Sessio
     this.graceMs = graceMs;
   }
 
-  /** Whether its end takes nothing from anybody. */
+  /** Whether no process and no state is lost when it ends. */
   get ownsNothing(): boolean {
     return this.starting.size === 0 && this.owned.size === 0 && this.kept.isEmpty;
   }

@@ -11,9 +11,6 @@ const CORE = ["PATH", "SHELL", "TMPDIR", "TEMP", "TMP", "HOME", "LANG", "LC_ALL"
 
 const DEFAULT_EXCLUDES = ["*KEY*", "*SECRET*", "*TOKEN*"];
 
-/** Our own credential, never passed on in any letter case, not even when set explicitly: with it, a child could act as we do. */
-const OWN_TOKEN = "EXECWIRE_TOKEN";
-
 /** The exact environment for a spec, given our own. Throws LIMIT_EXCEEDED when matching its globs takes too many steps. */
 export function buildEnvironment(
   spec: Pick<ProcessSpec, "env" | "envPolicy">,
@@ -22,7 +19,8 @@ export function buildEnvironment(
 ): Environment {
   const base = spec.envPolicy ? applyPolicy(spec.envPolicy, own, maxGlobSteps) : new Map<string, string>();
   for (const [name, value] of Object.entries(spec.env ?? {})) base.set(name, value);
-  for (const name of base.keys()) if (name.toUpperCase() === OWN_TOKEN) base.delete(name);
+  // Not even when set explicitly: with our own credential a child could act as we do.
+  for (const name of base.keys()) if (name.toUpperCase() === "EXECWIRE_TOKEN") base.delete(name);
   return Object.fromEntries(base);
 }
 

@@ -125,10 +125,9 @@ export class Feed implements AckedSource, Receiver {
   }
 
   failed(): void {
-    const target = this.#target;
     // Only once: after a reconnect the client reads what there is, and also why there is no more.
     this.#subscription?.end();
-    target?.broken();
+    this.#target?.broken();
   }
 
   ended(): void {
