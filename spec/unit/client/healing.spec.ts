@@ -239,10 +239,12 @@ describe("a connection that heals", () => {
     await world.connected();
     world.open = () => Promise.reject(new Error("no server"));
     await world.lose();
-    await world.pass(RECOVERY_MS - 2 * BACKOFF_MS);
+    await world.pass(RECOVERY_MS - 4 * BACKOFF_MS);
     world.open = async () => world.socket();
-    await world.pass(BACKOFF_MS - 1);
+    // A pause is as long as this at most.
+    await world.pass(BACKOFF_MS);
     const second = world.sockets[1] as FakeTransport;
+    await world.pass(2 * BACKOFF_MS - 1);
     expect(second.calls).toEqual(["send 1"]);
     await world.pass(1);
     expect(world.reason).toMatchObject({ code: "CONNECTION_LOST", data: { reason: "unreachable" } });
