@@ -269,5 +269,13 @@ describe("a connection that heals", () => {
     refused.sockets[0]?.handlers?.closed(1006, "");
     await refused.pass(BACKOFF_MS);
     expect([refused.states.at(-1), refused.clock.armed]).toEqual(["closed", 0]);
+    expect(refused.reason).toMatchObject({ code: "CONNECTION_LOST", data: { reason: "refused" } });
+    const never = new World();
+    never.open = () => Promise.reject(final);
+    let isComplete = false;
+    never.connection.state$.subscribe({ complete: () => (isComplete = true) });
+    never.connection.connect();
+    await nextTurn();
+    expect([never.reason, isComplete]).toEqual([final, true]);
   });
 });
