@@ -271,7 +271,7 @@ export class ReplayLog implements LogView {
   /** Lets go of all output that no hold wants; the end stays. For a closed log that costs more than it is worth. */
   trim(): void {
     const floor = Math.min(this.holds.floor(), this.holds.wish().floor);
-    while (this.#ring.length > 1 && this.#ring.oldestSeq <= floor) this.#shift();
+    while (this.#ring.length > 1 && this.#ring.first <= floor) this.#shift();
   }
 
   /** Gives the memory back to the budget when the log is forgotten. Those who still hold it may go on reading. */
@@ -305,8 +305,8 @@ export class ReplayLog implements LogView {
     while (this.#isOver() || (this.#budget.over && this.#owed > 0)) {
       // The newest event stays, however small the bounds.
       if (this.#ring.length <= 1) return;
-      const seq = this.#ring.oldestSeq;
-      if (seq > floor || (seq > wish.floor && this.#grants(wish))) return;
+      const { first } = this.#ring;
+      if (first > floor || (first > wish.floor && this.#grants(wish))) return;
       this.#owed -= this.#shift();
     }
   }
