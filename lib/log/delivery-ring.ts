@@ -43,11 +43,6 @@ export class DeliveryRing {
     return this.#bytes;
   }
 
-  /** Up to where the oldest delivery reaches; there must be one. */
-  get oldestSeq(): Seq {
-    return lastSeqOf(this.#items[this.#oldest & this.#mask] as Delivery);
-  }
-
   /** Adds what follows the head: the event `head + 1`, or a gap from there. Returns its output bytes. */
   push(delivery: Delivery): number {
     if (this.length > this.#mask) this.#grow();

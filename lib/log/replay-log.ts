@@ -269,7 +269,7 @@ export class ReplayLog implements LogView {
 
   /** Lets go of all output that no hold wants; the end stays. For a closed log that costs more than it is worth. */
   trim(): void {
-    while (this.#ring.length > 1 && !this.holds.keeps(this.#ring.oldestSeq, 0)) this.#shift();
+    while (this.#ring.length > 1 && !this.holds.keeps(this.#ring.first, 0)) this.#shift();
   }
 
   /** Gives the memory back to the budget when the log is forgotten. Those who still hold it may go on reading. */
@@ -300,7 +300,7 @@ export class ReplayLog implements LogView {
     if (!this.#isOver() && this.#owed === 0) return;
     while (this.#isOver() || (this.#budget.over && this.#owed > 0)) {
       // The newest event stays, however small the bounds.
-      if (this.#ring.length <= 1 || this.holds.keeps(this.#ring.oldestSeq, this.#demand)) return;
+      if (this.#ring.length <= 1 || this.holds.keeps(this.#ring.first, this.#demand)) return;
       this.#owed -= this.#shift();
     }
   }

@@ -239,10 +239,12 @@ describe("a connection that reconnects", () => {
     await world.connected();
     world.open = () => Promise.reject(new Error("no server"));
     await world.lose();
-    await world.pass(RECOVERY_MS - 2 * BACKOFF_MS);
+    await world.pass(RECOVERY_MS - 4 * BACKOFF_MS);
     world.open = async () => world.socket();
-    await world.pass(BACKOFF_MS - 1);
+    // A pause is as long as this at most.
+    await world.pass(BACKOFF_MS);
     const second = world.sockets[1] as FakeTransport;
+    await world.pass(2 * BACKOFF_MS - 1);
     expect(second.calls).toEqual(["send 1"]);
     await world.pass(1);
     expect(world.reason).toMatchObject({ code: "CONNECTION_LOST", data: { reason: "unreachable" } });
@@ -267,5 +269,13 @@ describe("a connection that reconnects", () => {
     refused.sockets[0]?.handlers?.closed(1006, "");
     await refused.pass(BACKOFF_MS);
     expect([refused.states.at(-1), refused.clock.armed]).toEqual(["closed", 0]);
+    expect(refused.reason).toMatchObject({ code: "CONNECTION_LOST", data: { reason: "refused" } });
+    const never = new World();
+    never.open = () => Promise.reject(final);
+    let isComplete = false;
+    never.connection.state$.subscribe({ complete: () => (isComplete = true) });
+    never.connection.connect();
+    await nextTurn();
+    expect([never.reason, isComplete]).toEqual([final, true]);
   });
 });

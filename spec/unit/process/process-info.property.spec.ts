@@ -61,6 +61,11 @@ describe("the description of a process", () => {
     );
   });
 
+  it("leaves out an empty argument that no longer fits", () => {
+    // A place costs five bytes, so three are too few for another one.
+    expect(describeArgv(["a", "", "b"], 9)).toEqual({ argv: ["a"], argvOmitted: { arguments: 2, bytes: 1 } });
+  });
+
   it("has no more bytes in a frame than it is said to have", () => {
     fc.assert(fc.property(info, (any) => expect(frameOf(any)).toBeLessThanOrEqual(infoBytes(any) + 64)));
   });
