@@ -42,8 +42,9 @@ export class HeldPosition {
   bytesUpTo(seq: Seq): number {
     if (!this.#hold.isLive) return 0;
     const sent = this.#log.offsetAfter(seq);
-    // The client cannot read what was evicted.
-    const read = this.#log.offsetAfter(this.#acked) ?? this.#log.offsetAfter(this.#log.firstSeq - 1);
+    // The client cannot read what was evicted, and reads a restarted log from its beginning.
+    const evictedSeq = this.#log.firstSeq - 1;
+    const read = this.#log.offsetAfter(Math.max(this.#acked, evictedSeq)) ?? this.#log.offsetAfter(evictedSeq);
     return sent === undefined || read === undefined ? 0 : sent - read;
   }
 
