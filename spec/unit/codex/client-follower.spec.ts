@@ -14,7 +14,7 @@ describe("a follower of an exec-server", () => {
       retainedEvents: 100,
       windowBytes: CHUNK.length,
       clock: new FakeClock(),
-      ask: () => undefined,
+      read: () => undefined,
       isPaused: () => false,
       exitOf: ({ seq, exitCode }) => ({ type: "exited", seq, ...exitOf(exitCode ?? 0) }),
       onChange: () => undefined,

@@ -1,7 +1,8 @@
 // A run over a fake child and a clock that stands still: the order of things is the spec's.
-import type { RunOptions } from "../../../lib/exec/options.ts";
+
 import type { RunResult } from "../../../lib/exec/result.ts";
 import { type Run, startRun } from "../../../lib/exec/run.ts";
+import type { RunOptions } from "../../../lib/exec/run-options.ts";
 import type { ProcessSpec } from "../../../protocol/index.ts";
 import type { FakeChild } from "../../support/fake-child.ts";
 import { FakeHost } from "../../support/fake-supervisor.ts";

@@ -1,7 +1,7 @@
 // Who has the streams of a child open: names alone do not tell, and many who ask at once are answered by one search.
 import { afterAll, describe, expect, it } from "@jest/globals";
 import { createSupervisor } from "../../../lib/local/supervisor.ts";
-import { FileSearch } from "../../../lib/spawn/child-facts.ts";
+import { FileSearch } from "../../../lib/spawn/child-inspector.ts";
 import { findHolders, findOpenFiles, type StreamFile } from "../../../lib/spawn/open-files.ts";
 import { listPids } from "../../../lib/spawn/proc.ts";
 import { finish } from "../../../lib/spawn/slices.ts";
