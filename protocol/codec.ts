@@ -12,15 +12,61 @@ const unpackr = new Unpackr({ useRecords: false, mapsAsObjects: true, int64AsTyp
 /** For frames with a key that the other unpacker would rename; slower. */
 const mapUnpackr = new Unpackr({ useRecords: false, mapsAsObjects: false, int64AsType: "number" });
 
-/** Encodes a message. Fields that are undefined are left out. */
+/**
+ * Where messages are written first. msgpackr by itself writes one behind the other into a buffer that it makes four times as
+ * large as the largest, for ever: a small frame that waits to be sent would keep megabytes.
+ */
+const SCRATCH_BYTES = 64 * 1024;
+/** A scratch that has grown is kept up to here: that of a read reply of a whole log, so that it is no garbage each time. */
+const MAX_SCRATCH_BYTES = 2 * 1024 * 1024;
+/** A chunk of this size is not written to the scratch first. */
+const LARGE_CHUNK_BYTES = 4 * 1024;
+const NO_BYTES = new Uint8Array();
+
+/** What msgpackr writes to: in Node bytes that need not be zeroed and of which small ones share a slab, elsewhere plain ones. */
+const Bytes = packr.pack(null).constructor as Uint8ArrayConstructor & { allocUnsafe?(bytes: number): Uint8Array };
+const allocate = (bytes: number): Uint8Array => Bytes.allocUnsafe?.(bytes) ?? new Uint8Array(bytes);
+
+let scratch = allocate(SCRATCH_BYTES);
+
+/** Encodes a message. Fields that are undefined are left out. The frame has memory of its own, and no more than it needs. */
 export function encode(message: ClientMessage | ServerMessage): Uint8Array {
-  return packr.pack(omitUndefined(message));
+  return copyOf(pack(omitUndefined(message)));
 }
 
 /** Encodes an event once for all viewers of a channel. `chunk` comes last, because events are built that way. */
 export function encodeEvent(channel: number, event: ProcessEvent): Uint8Array {
   const message: EventMessage = { type: "event", channel, event };
-  return packr.pack(message);
+  if (event.type !== "output" || event.chunk.length < LARGE_CHUNK_BYTES) return copyOf(pack(message));
+  const { chunk, ...rest } = event;
+  const packed = pack({ ...message, event: { ...rest, chunk: NO_BYTES } });
+  // The empty chunk is the last two bytes.
+  const head = packed.length - 2;
+  const isLong = chunk.length > 0xffff;
+  const start = head + (isLong ? 5 : 3);
+  const frame = allocate(start + chunk.length);
+  frame.set(packed.subarray(0, head));
+  const view = new DataView(frame.buffer, frame.byteOffset + head);
+  view.setUint8(0, isLong ? 0xc6 : 0xc5);
+  if (isLong) view.setUint32(1, chunk.length);
+  else view.setUint16(1, chunk.length);
+  frame.set(chunk, start);
+  return frame;
+}
+
+/** Written to the scratch: good until the next call. */
+function pack(message: unknown): Uint8Array {
+  packr.useBuffer(scratch);
+  const packed = packr.pack(message);
+  const bytes = packed.length + SCRATCH_BYTES;
+  if (packed.buffer !== scratch.buffer && bytes <= MAX_SCRATCH_BYTES) scratch = allocate(bytes);
+  return packed;
+}
+
+function copyOf(packed: Uint8Array): Uint8Array {
+  const frame = allocate(packed.length);
+  frame.set(packed);
+  return frame;
 }
 
 /**

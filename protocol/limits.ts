@@ -125,19 +125,26 @@ export const limits = {
   outboxReplyBytes: 1024 * 1024,
   /** Memory of a queued frame without its bytes (two writes, their callbacks, a header: measured 500 of heap, 1,000 of RSS). */
   frameOverheadBytes: 1024,
-  /** All outboxes of controlling connections: twice as much as 128 full ones. More connections have smaller shares. */
-  outboxesBytes: 256 * 1024 * 1024,
-  /** The same for all viewers: they cannot use up the memory of the others, nor make the server grow by more than 64 MiB. */
-  viewOutboxesBytes: 24 * 1024 * 1024,
+  /**
+   * Outboxes and running requests of all controlling connections: twice as much as 128 full outboxes. More connections have smaller
+   * shares.
+   */
+  connectionsBytes: 256 * 1024 * 1024,
+  /**
+   * The same for all viewers: they cannot use up the memory of the others, nor make the server grow by more than 64 MiB. The memory
+   * of the server grows by two to three times this number (measured), because V8 frees sent frames late. It leaves room for a full
+   * chunk to each viewer.
+   */
+  viewConnectionsBytes: 16 * 1024 * 1024,
   /** The same for clients of the Codex protocol: room for one reply of hundreds of MiB beside the other clients. */
-  codexOutboxesBytes: 1024 * 1024 * 1024,
+  codexConnectionsBytes: 1024 * 1024 * 1024,
   /** A peer that accepts no byte of its outbox for this long is dropped. Any byte counts, so a slow line is not dropped. */
   stallMs: 30_000,
   /** When the outboxes of one kind are full together for this long, the connections above their share are dropped. */
   crowdedMs: 2_000,
   /** Time for the frames of all controlling peers in one turn of the event loop; the remaining frames wait for the next turn. */
   turnMs: 8,
-  /** The same for viewers and for peers before their hello. */
+  /** The same for peers before their hello, and for viewers, which then rest three times as long. */
   viewTurnMs: 4,
   /** Unacknowledged output sent to a lossless subscriber. Half of what a replica retains, so it evicts no unread events. */
   windowBytes: 512 * 1024,
@@ -145,12 +152,8 @@ export const limits = {
   requests: 4096,
   /** Running requests of a viewer: a waiting read for each process, with room to spare. */
   viewRequests: 1024,
-  /** Memory of a running request without its frame (promises, a timer, a listener: measured 2,000). */
-  requestOverheadBytes: 2048,
-  /** Running read-only requests of all viewers, frames and overhead. */
-  viewRequestsBytes: 16 * 1024 * 1024,
-  /** The same for controlling connections. */
-  requestsBytes: 256 * 1024 * 1024,
+  /** Memory of a running request without its frame (promises, a timer, listeners: measured 4,000 for a read that waits). */
+  requestOverheadBytes: 4096,
   /** Unacknowledged replies that a session keeps; above it new requests of the client are refused. */
   sessionRepliesBytes: 16 * 1024 * 1024,
   /** The same for all sessions: eight clients that never acknowledge. */
@@ -158,7 +161,7 @@ export const limits = {
   /** Controlling connections of a server. */
   connections: 10_000,
   /** Connections of viewers. Not counted as `connections`, so that they never use up those; each may buffer a frame. */
-  viewConnections: 256,
+  viewConnections: 128,
   /**
    * Connections that are not authenticated yet: with full buffers they cost 32 MiB. Above it the oldest of them is closed. Never
    * more than an eighth of the descriptors that this program may open.

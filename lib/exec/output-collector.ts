@@ -83,6 +83,7 @@ export class OutputCollector {
 
   /** Everything available was collected. */
   #onCollected(): void {
+    if (this.#isOver) return;
     const { cursor, quietMs, exitWasReported, drainMs } = this.#options;
     const { exited } = cursor.view;
     const hasOutput = this.#hasOutput;

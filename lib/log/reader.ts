@@ -28,7 +28,7 @@ export class Reader {
   /** Reads what is available, now and after each append. */
   start(): void {
     this.#isOver = false;
-    // Before the first read: a log without readers cannot fetch again what it has evicted.
+    // Before the first read: a follower fetches again what was evicted only while its log has readers.
     this.#stop ??= this.cursor.view.onAppend(() => this.run());
     this.run();
   }

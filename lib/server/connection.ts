@@ -154,8 +154,8 @@ export class Connection implements ServedConnection {
       this.#parts.seats.take(this, role);
       const session = resume ? sessions.resume(resume, role) : sessions.add(this.#newSession(role));
       this.#session = session;
-      this.#outbox.join(this.#parts.shared.outboxes[role]);
-      if (role === "control") this.#transport.prefer?.();
+      this.#outbox.join(this.#parts.shared.memory[role]);
+      this.#transport.rank?.(role === "control" ? "first" : "last");
       this.#dispatcher = new Dispatcher(this.#parts, session, this.#outbox, this.#changes);
       sessions.attach(session, this);
       if (resume) metrics.resumes += 1;

@@ -20,6 +20,18 @@ import type { Session } from "./session.ts";
 import { Subscription } from "./subscription.ts";
 import { Turns } from "./turns.ts";
 
+/** A reply that is still to be made. */
+interface Reply {
+  /** Makes its frame, which may be large; does not throw: a refusal is a reply. */
+  make(): Uint8Array;
+  /** What the result keeps in memory until then, about. */
+  readonly keeps: number;
+}
+
+/** What a chunk of output, and the description of a process, cost as objects. */
+const CHUNK_BYTES = 320;
+const INFO_BYTES = 512;
+
 /** Performs the requests of a connection that has said hello. */
 export class Dispatcher {
   readonly #parts: ServerParts;
@@ -31,9 +43,8 @@ export class Dispatcher {
   readonly #turns = new Turns();
   /** Aborted at the end: nobody waits for answers any more. */
   readonly #pending = new PendingCalls();
-  /** Requests being performed that change nothing, and what they are charged; the others are the session's. */
+  /** Requests being performed that change nothing; the others are the session's. */
   #looking = 0;
-  #lookingBytes = 0;
   #over = false;
 
   constructor(parts: ServerParts, session: Session, outbox: Outbox, changes: ChangeFeed) {
@@ -66,8 +77,9 @@ export class Dispatcher {
     const once = isMethod(method) && methods[method].once;
     const isKnown = once && session.knows(id);
     if (isKnown) metrics.duplicates += 1;
+    const cost = bytes + limits.requestOverheadBytes;
     // One that is known is not one more.
-    if (once ? session.isFull(limits) && !isKnown : !this.#mayLook()) {
+    if (once ? session.isFull(limits) && !isKnown : !this.#mayLook(cost)) {
       const message = "too many requests of this session are running, or too much is unacknowledged";
       return this.#refuse(id, new ExecwireError("LIMIT_EXCEEDED", message, { data: { limit: "requests" } }));
     }
@@ -76,51 +88,53 @@ export class Dispatcher {
     const begin = () => {
       for (const subscription of announced) subscription.start();
     };
-    if (once) return session.once(id, async () => (await this.#perform(request, announced))(), begin);
-    const cost = bytes + limits.requestOverheadBytes;
-    this.#hold(1, cost);
-    void this.#perform(request, announced).then((frame) => {
+    if (once) return session.once(id, async () => (await this.#perform(request, announced)).make(), begin);
+    this.#looking += 1;
+    void this.#perform(request, announced).then((reply) => {
       if (this.#over) return;
-      this.#outbox.answer(() => {
-        this.#hold(-1, -cost);
-        return frame();
-      }, begin);
+      const answer = (make: () => Uint8Array) => {
+        this.#looking -= 1;
+        this.#outbox.release(cost);
+        return make();
+      };
+      if (this.#outbox.canAnswer || reply.keeps <= limits.requestOverheadBytes) {
+        return this.#outbox.answer(() => answer(reply.make), begin);
+      }
+      // Not kept until there is room, or what a log has evicted would be kept with it: asked for again then.
+      this.#outbox.reserve(reply.keeps, (use) => {
+        void this.#perform(request, announced).then((again) => use(() => answer(again.make)));
+      });
     });
   }
 
-  #mayLook(): boolean {
-    const { limits, shared } = this.#parts;
-    const { role } = this.#session;
-    return this.#looking < (role === "view" ? limits.viewRequests : limits.requests) && !shared.running[role].over;
-  }
-
-  #hold(count: number, bytes: number): void {
-    this.#looking += count;
-    this.#lookingBytes += bytes;
-    this.#parts.shared.running[this.#session.role].add(bytes);
+  #mayLook(cost: number): boolean {
+    const { limits } = this.#parts;
+    const max = this.#session.role === "view" ? limits.viewRequests : limits.requests;
+    return this.#looking < max && this.#outbox.hold(cost);
   }
 
   #refuse(id: number, error: ExecwireError): void {
     this.#outbox.send(encode({ type: "reply", id, error: toWireError(error) }));
   }
 
-  /** Makes the frame of the reply, later, for it may be large; neither rejects nor throws: a refusal is a reply. */
-  async #perform({ id, method, params }: RequestMessage, announced: Subscription[]): Promise<() => Uint8Array> {
+  /** Never rejects. */
+  async #perform({ id, method, params }: RequestMessage, announced: Subscription[]): Promise<Reply> {
     const refusal = (error: unknown) => encode({ type: "reply", id, error: toWireError(error) });
     try {
       if (this.#session.over) throw new ExecwireError("CLOSED", "the session is over");
       if (!isMethod(method)) throw invalidParams({ field: "method", message: `${method} is not known to this server` });
       refuse(checkParams(method, params));
       const result = await call(method, params, this.#contextOf(announced));
-      return () => {
+      const make = () => {
         try {
           return this.#encode({ type: "reply", id, result });
         } catch (error) {
           return refusal(error);
         }
       };
+      return { make, keeps: keptBy(result) };
     } catch (error) {
-      return () => refusal(error);
+      return { make: () => refusal(error), keeps: 0 };
     }
   }
 
@@ -133,16 +147,17 @@ export class Dispatcher {
 
   #contextOf(announced: Subscription[]): MethodContext {
     const session = this.#session;
-    const { backend, channels, closeSession, limits, lists, shared } = this.#parts;
+    const { backend, channels, closeSession, limits, shared } = this.#parts;
+    const inTurn = <T>(key: string, call: () => Promise<T>) => shared.looks[session.role].ask(this, key, call);
     return {
       backend,
       channels,
       session,
       limits,
-      lists,
+      inTurn,
       whileConnected: (call) => this.#pending.run(call),
       look: (what, { incarnation }, call) =>
-        session.role === "view" ? shared.looks.ask(this, `${what} ${incarnation}`, call) : call(),
+        session.role === "view" ? inTurn(`${what} ${incarnation}`, call) : call(),
       subscribe: (channel, afterSeq, delivery, acked = afterSeq) => {
         this.#end(channel);
         if (delivery === "gap") session.release(channel);
@@ -191,7 +206,6 @@ export class Dispatcher {
   /** The connection is gone. */
   end(): void {
     this.#over = true;
-    this.#hold(-this.#looking, -this.#lookingBytes);
     this.#pending.end(new ExecwireError("CONNECTION_LOST", "the connection of the request is gone"));
     for (const { subscription } of this.#subscriptions.values()) subscription.end();
     this.#subscriptions.clear();
@@ -204,4 +218,9 @@ function call<M extends MethodName>(
   context: MethodContext,
 ): Promise<Methods[M]["result"]> {
   return methods[method].handle(params as Methods[M]["params"], context);
+}
+
+function keptBy(result: Methods[MethodName]["result"]): number {
+  if ("chunks" in result) return result.chunks.reduce((sum, { chunk }) => sum + chunk.length + CHUNK_BYTES, 0);
+  return "processes" in result ? result.processes.length * INFO_BYTES : 0;
 }

@@ -1,6 +1,10 @@
-// What viewers ask that costs a walk through /proc: one look at a time for all of them, their connections in turn, and the
-// same look for all requests that came before it began. So thousands of requests cost the others no more than one.
+// Calls that take long for one turn of the event loop, such as a list of all processes or a walk through /proc: one at a time for
+// all connections of a role, these in turn, and the same look for all requests that came before it began. So thousands of
+// requests cost the others no more than one.
 import { ExecwireError } from "../errors.ts";
+
+/** How long nothing is looked at after a look, in its own time. */
+const REST = 3;
 
 /** A connection that asks. */
 export interface Asker {
@@ -23,7 +27,13 @@ export class Looks {
   readonly #waiting = new Map<string, Look>();
   /** By the connection that asked first. */
   readonly #lines = new Map<Asker, Look[]>();
+  readonly #rest: (lookMs: number) => Promise<void>;
   #isRunning = false;
+
+  /** `rest` is waited for after each look. */
+  constructor(rest = restAfter) {
+    this.#rest = rest;
+  }
 
   /** The result of `act`, or of another look with this key that begins after this call. */
   ask<T>(asker: Asker, key: string, act: () => Promise<T>): Promise<T> {
@@ -46,9 +56,10 @@ export class Looks {
       this.#waiting.delete(look.key);
       if ([...look.askers].every(({ isOver }) => isOver)) look.cancel();
       else {
+        const begin = performance.now();
         await look.perform();
-        // What others wait for comes before the next one.
-        await new Promise((resolve) => setImmediate(resolve));
+        // Most of the time is for what others wait for.
+        await this.#rest(performance.now() - begin);
       }
     }
     this.#isRunning = false;
@@ -64,6 +75,10 @@ export class Looks {
     }
     return undefined;
   }
+}
+
+function restAfter(lookMs: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, lookMs * REST));
 }
 
 function makeLook<T>(key: string, act: () => Promise<T>): Look {

@@ -15,7 +15,6 @@ import type { Process } from "../process/process.ts";
 import { fitInfo } from "../process/process-info.ts";
 import type { Channel } from "./channel.ts";
 import type { Channels } from "./channels.ts";
-import type { FairQueue } from "./fair-queue.ts";
 import { pageOf, wholeList } from "./process-list.ts";
 import type { Session } from "./session.ts";
 import { startOwned } from "./start-owned.ts";
@@ -26,11 +25,11 @@ export interface MethodContext {
   readonly channels: Channels;
   readonly session: Session;
   readonly limits: Pick<Limits, "frameBytes" | "listBytes" | "listPageBytes">;
-  /** Where lists are made, one a turn. */
-  readonly lists: FairQueue;
   /** Makes a call that is aborted when the connection of the request is over. */
   whileConnected<T>(call: (signal: AbortSignal) => Promise<T>): Promise<T>;
-  /** Makes a call that costs a walk through /proc: at once, or, for a viewer, in its turn and together with others. */
+  /** Makes a call that takes long, in its turn and together with others of that key. */
+  inTurn<T>(key: string, call: () => Promise<T>): Promise<T>;
+  /** Makes a call that costs a walk through /proc: at once, or, for a viewer, in its turn. */
   look<T>(what: string, process: Process, call: () => Promise<T>): Promise<T>;
   /** Replaces this connection's subscription of the channel; it sends nothing before the reply. */
   subscribe(channel: Channel, afterSeq: Seq, delivery: DeliveryMode, acked?: Seq): void;
@@ -98,19 +97,14 @@ export const methods: { readonly [M in MethodName]: Method<M> } = {
   },
   "process/list": {
     ...look,
-    handle({ limit, after }, { backend, lists, session, whileConnected, limits }) {
+    handle({ limit, after }, { backend, session, inTurn, limits }) {
       const { frameBytes, listBytes, listPageBytes } = limits;
-      const list = async () => {
+      const pageBytes = Math.min(listPageBytes, frameBytes);
+      const wholeBytes = session.role === "view" ? pageBytes : Math.min(listBytes, frameBytes);
+      return inTurn(`list ${limit} ${after}`, async () => {
         const processes = await backend.list();
-        if (limit === undefined) return wholeList(processes, Math.min(listBytes, frameBytes));
-        return pageOf(processes, { limit, after }, Math.min(listPageBytes, frameBytes));
-      };
-      return whileConnected((signal) =>
-        lists.run(session, async () => {
-          signal.throwIfAborted();
-          return list();
-        }),
-      );
+        return limit === undefined ? wholeList(processes, wholeBytes) : pageOf(processes, { limit, after }, pageBytes);
+      });
     },
   },
   "process/subscribe": {

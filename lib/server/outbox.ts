@@ -6,8 +6,9 @@
 // 1. A frame is charged its bytes and `frameOverheadBytes`, here and to the pool, until it has left.
 // 2. While replies fill their bound, or the pool is exhausted, nothing is read from the peer.
 // 3. Answers that wait are made in their order, one at a time, each only when there is room.
+// 4. What running requests hold is charged to the same pool: a peer has its share for both.
 import type { Transport } from "../transport/transport.ts";
-import type { OutboxPool, PoolMember } from "./outbox-pool.ts";
+import type { MemoryPool, PoolMember } from "./memory-pool.ts";
 
 /** Bounds of an outbox. */
 export interface OutboxLimits {
@@ -38,9 +39,11 @@ export class Outbox implements PoolMember {
   /** Whether events that wait are a reason to call the peer stalled. */
   readonly #eventsCanStall: boolean;
   readonly #answers: (() => void)[] = [];
-  #pool: OutboxPool | undefined;
+  #pool: MemoryPool | undefined;
   #bytes = 0;
   #replyBytes = 0;
+  /** Of running requests, and of replies that are still to be made: nothing that the peer could take. */
+  #heldBytes = 0;
   #sentFrames = 0;
   #isFull = false;
   #isReading = true;
@@ -65,7 +68,7 @@ export class Outbox implements PoolMember {
   }
 
   get bytes(): number {
-    return this.#bytes;
+    return this.#bytes + this.#heldBytes;
   }
 
   get mark(): string | undefined {
@@ -74,7 +77,7 @@ export class Outbox implements PoolMember {
   }
 
   /** From now on it shares the memory of others. */
-  join(pool: OutboxPool): void {
+  join(pool: MemoryPool): void {
     this.#pool = pool;
     pool.join(this);
   }
@@ -99,6 +102,39 @@ export class Outbox implements PoolMember {
     this.#wakeAnswers();
   }
 
+  /** Whether a reply would be made now. */
+  get canAnswer(): boolean {
+    return this.#answers.length === 0 && this.#hasReplyRoom;
+  }
+
+  /** Calls back once there is room for a reply, of which so many bytes are reserved until it is made by `use`. */
+  reserve(bytes: number, onRoom: (use: (make: () => Uint8Array) => void) => void): void {
+    this.#answers.push(() => {
+      this.#hold(bytes);
+      this.#replyBytes += bytes;
+      onRoom((make) => {
+        if (this.#isOver) return;
+        this.#hold(-bytes);
+        this.#replyBytes -= bytes;
+        this.send(make());
+      });
+    });
+    this.#wakeAnswers();
+  }
+
+  /** Charges a running request, unless it would be more than is left to this peer. */
+  hold(bytes: number): boolean {
+    const pool = this.#pool;
+    if (pool && !pool.isPlenty && this.bytes + bytes > pool.share) return false;
+    this.#hold(bytes);
+    return true;
+  }
+
+  /** The request is over. */
+  release(bytes: number): void {
+    if (!this.#isOver) this.#hold(-bytes);
+  }
+
   /** The connection is over: what waits is not sent. */
   end(): void {
     if (this.#isOver) return;
@@ -119,9 +155,7 @@ export class Outbox implements PoolMember {
 
   #send(frame: Uint8Array, replyBytes: number, left?: (frame: Uint8Array) => void): void {
     const bytes = this.#costOf(frame);
-    this.#bytes += bytes;
-    this.#replyBytes += replyBytes;
-    this.#pool?.add(bytes);
+    this.#charge(bytes, replyBytes);
     this.#isFull ||= this.#bytes >= this.#roomBytes();
     this.#transport.send(frame, () => {
       left?.(frame);
@@ -133,9 +167,7 @@ export class Outbox implements PoolMember {
   #sent(bytes: number, replyBytes: number): void {
     this.#sentFrames += 1;
     if (this.#isOver) return;
-    this.#bytes -= bytes;
-    this.#replyBytes -= replyBytes;
-    this.#pool?.add(-bytes);
+    this.#charge(-bytes, -replyBytes);
     if (replyBytes > 0) this.#wakeAnswers();
     // Only at half: waking for every frame would send frames one by one.
     if (!this.#isFull || this.#bytes > this.#roomBytes() / 2) return;
@@ -143,16 +175,27 @@ export class Outbox implements PoolMember {
     if (this.hasRoom) this.#owner.onRoom();
   }
 
+  #charge(bytes: number, replyBytes: number): void {
+    this.#bytes += bytes;
+    this.#replyBytes += replyBytes;
+    this.#pool?.add(bytes);
+  }
+
+  #hold(bytes: number): void {
+    this.#heldBytes += bytes;
+    this.#pool?.add(bytes);
+  }
+
   #wakeAnswers(): void {
     // A frame that leaves at once calls this again from within.
     if (this.#isAnswering) return;
     this.#isAnswering = true;
-    while (this.#answers.length > 0 && this.#canAnswer) this.#answers.shift()?.();
+    while (this.#answers.length > 0 && this.#hasReplyRoom) this.#answers.shift()?.();
     this.#isAnswering = false;
     this.#regulate();
   }
 
-  get #canAnswer(): boolean {
+  get #hasReplyRoom(): boolean {
     return this.#replyBytes < this.#replyRoomBytes() && !this.#pool?.isExhausted;
   }
 

@@ -5,7 +5,6 @@ import type { Backend } from "../process/backend.ts";
 import type { ServerMetrics } from "../telemetry/server-metrics.ts";
 import type { Auth } from "./auth.ts";
 import type { Channels } from "./channels.ts";
-import type { FairQueue } from "./fair-queue.ts";
 import type { Seats } from "./seats.ts";
 import type { Session, SessionConnection } from "./session.ts";
 import type { Sessions } from "./sessions.ts";
@@ -24,7 +23,6 @@ export interface ServerParts {
   readonly backend: Backend;
   readonly channels: Channels;
   readonly sessions: Sessions;
-  readonly lists: FairQueue;
   readonly seats: Seats;
   readonly auth: Auth;
   readonly limits: Limits;

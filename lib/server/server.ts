@@ -25,7 +25,6 @@ import { type Auth, bearerToken, refuseStranger, roleOf } from "./auth.ts";
 import { Channels } from "./channels.ts";
 import { Connection } from "./connection.ts";
 import type { Dialect } from "./dialect.ts";
-import { FairQueue } from "./fair-queue.ts";
 import type { ServedConnection, ServerParts } from "./parts.ts";
 import { Seats } from "./seats.ts";
 import type { Session } from "./session.ts";
@@ -90,8 +89,11 @@ export async function serve(backend: Backend, options: ServeOptions): Promise<Ex
         frameBytes,
         onTransport: (transport, { authorization }) => {
           const token = bearerToken(authorization);
-          // Known before its hello: no crowd at the door can push it out again.
-          if (roleOf(auth, token) === "control" && auth.kind === "token") transport.admit?.();
+          // Known before its hello: no crowd at the door can push it out again, and no viewer comes before it.
+          if (roleOf(auth, token) === "control" && auth.kind === "token") {
+            transport.admit?.();
+            transport.rank?.("first");
+          }
           server.accept(transport, token);
         },
       },
@@ -149,7 +151,6 @@ class Server implements ExecwireServer {
       channels,
       sessions: new Sessions(clock, merged, (session) => this.#endOwned(session)),
       seats: new Seats(merged, this.descriptors),
-      lists: new FairQueue(),
       auth: options.auth,
       limits: merged,
       metrics: serverMetrics(options.meter),

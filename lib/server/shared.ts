@@ -1,38 +1,37 @@
-// What the connections of a server share so that none of them takes it all: memory by role, and the looks of viewers.
+// What the connections of a server share so that none of them takes it all: memory, and calls that take long, by role.
 import type { Limits } from "../../protocol/index.ts";
 import type { Clock } from "../clock.ts";
 import { MemoryBudget } from "../log/memory-budget.ts";
 import type { Role } from "./auth.ts";
 import { Looks } from "./looks.ts";
-import { OutboxPool } from "./outbox-pool.ts";
+import { MemoryPool } from "./memory-pool.ts";
 
 /** One for all connections of a server. */
 export interface Shared {
-  /** Outboxes by role, and those of the dialect. */
-  readonly outboxes: Readonly<Record<Role | "codex", OutboxPool>>;
-  /** Requests that are running and change nothing. */
-  readonly running: Readonly<Record<Role, MemoryBudget>>;
+  /** What connections hold: by role, and those of the dialect. */
+  readonly memory: Readonly<Record<Role | "codex", MemoryPool>>;
   /** Replies that sessions keep until they are acknowledged. */
   readonly kept: MemoryBudget;
-  readonly looks: Looks;
+  readonly looks: Readonly<Record<Role, Looks>>;
 }
 
 /** Shared things within `limits`. */
 export function shareWithin(limits: Limits, clock: Clock): Shared {
   const { stallMs, crowdedMs, pauseLeaseMs } = limits;
-  const pool = (bytes: number, stall = stallMs) => new OutboxPool({ clock, bytes, stallMs: stall, crowdedMs });
+  const pool = (bytes: number, stall = stallMs) => new MemoryPool({ clock, bytes, stallMs: stall, crowdedMs });
   return {
-    outboxes: {
-      control: pool(limits.outboxesBytes),
-      view: pool(limits.viewOutboxesBytes),
+    memory: {
+      control: pool(limits.connectionsBytes),
+      view: pool(limits.viewConnectionsBytes),
       // Its clients may stop reading in order to hold processes back, as long as a pause may last.
-      codex: pool(limits.codexOutboxesBytes, pauseLeaseMs),
-    },
-    running: {
-      control: new MemoryBudget(limits.requestsBytes),
-      view: new MemoryBudget(limits.viewRequestsBytes),
+      codex: pool(limits.codexConnectionsBytes, pauseLeaseMs),
     },
     kept: new MemoryBudget(limits.repliesBytes),
-    looks: new Looks(),
+    looks: { control: new Looks(nextTurn), view: new Looks() },
   };
+}
+
+/** Who may act waits for others no longer than that they get a turn in between. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -6,6 +6,8 @@
 //    the next piece: a handler that pauses its peer gets no further piece.
 // 2. In one turn of the event loop a lane uses its time and one piece more, however many peers there are.
 // 3. Of a paused peer nothing is read: what waits here is one slice of frames and the buffer of its stream.
+// 4. A lane that has not done with its time rests: Node accepts one connection in a turn of the event loop (libuv since 1.46), so
+//    when all turns are long, an owner that connects waits behind a crowd of strangers for seconds.
 import type { Readable } from "node:stream";
 import { limits } from "../../protocol/index.ts";
 
@@ -13,37 +15,41 @@ import { limits } from "../../protocol/index.ts";
 const SLICE_BYTES = 4 * 1024;
 const MAX_SLICE_BYTES = 16 * 1024;
 
+/** How long viewers rest, in turns that they have used up: nothing that they ask for is urgent. */
+const REST = 3;
+
+/** Peers that may act, those that have not shown who they are, and those that only look: each kind has its lane. */
+export type Rank = "first" | "unknown" | "last";
+
 /** Time per turn of the event loop. */
 export interface TurnTimes {
   /** For peers that may act. */
   readonly turnMs: number;
-  /** For all others. */
+  /** For each other kind. */
   readonly viewTurnMs: number;
 }
 
 /** The turns of all peers of one server. */
 export class ReadTurns {
-  readonly #first: Lane;
-  readonly #later: Lane;
+  readonly #lanes: Readonly<Record<Rank, Lane>>;
 
   constructor({ turnMs, viewTurnMs }: TurnTimes = limits) {
-    this.#first = new Lane(turnMs);
-    this.#later = new Lane(viewTurnMs);
+    this.#lanes = { first: new Lane(turnMs, 0), unknown: new Lane(viewTurnMs, 0), last: new Lane(viewTurnMs, REST) };
   }
 
   /**
    * Reads `stream` in slices, each of which it emits as `data`; a listener of that parses it and offers what it finds. The
-   * peer is among the later ones until it is preferred.
+   * peer is unknown until it is ranked.
    */
   open(stream: Readable): Inflow {
-    return new Inflow(stream, this.#later, this.#first);
+    return new Inflow(stream, this.#lanes);
   }
 }
 
 /** What arrives from one peer. */
 export class Inflow {
   readonly #stream: Readable;
-  readonly #preferred: Lane;
+  readonly #lanes: Readonly<Record<Rank, Lane>>;
   #lane: Lane;
   readonly #pieces: (() => void)[] = [];
   #sliceBytes = SLICE_BYTES;
@@ -55,10 +61,10 @@ export class Inflow {
   /** Stands in the line of a lane; kept by that. */
   isInLine = false;
 
-  constructor(stream: Readable, lane: Lane, preferred: Lane) {
+  constructor(stream: Readable, lanes: Readonly<Record<Rank, Lane>>) {
     this.#stream = stream;
-    this.#lane = lane;
-    this.#preferred = preferred;
+    this.#lanes = lanes;
+    this.#lane = lanes.unknown;
     // With this listener the stream reads ahead up to its mark and then waits to be asked (Node: readable before data).
     stream.on("readable", this.#onReadable);
   }
@@ -83,9 +89,9 @@ export class Inflow {
     this.#wake(false);
   }
 
-  /** Its next turn is among the first. */
-  prefer(): void {
-    this.#lane = this.#preferred;
+  /** From its next turn on. */
+  rank(rank: Rank): void {
+    this.#lane = this.#lanes[rank];
   }
 
   /** What still comes is thrown away unread. */
@@ -132,9 +138,10 @@ export class Inflow {
 /** Peers that share a part of each turn of the event loop, served round and round. */
 class Lane {
   readonly #ms: number;
+  readonly #rest: number;
   /** An array: with a Set, V8 collects its whole heap twice as often while output passes (`npm run bench -- wire`). */
   readonly #line: Inflow[] = [];
-  /** When the time of this turn is used up; undefined before its first piece. */
+  /** When the time of this turn is used up; undefined before its first piece. It stays over during a rest. */
   #end: number | undefined;
   /** A step is under way, on its way, or waits for the next turn. */
   #isStepping = false;
@@ -142,8 +149,9 @@ class Lane {
   /** Goes on behind everything that a piece has set going (invariant 1): ticks run when no microtask is left. */
   readonly #goOn = () => process.nextTick(this.#tick);
 
-  constructor(ms: number) {
+  constructor(ms: number, rest: number) {
     this.#ms = ms;
+    this.#rest = rest;
   }
 
   add(inflow: Inflow): void {
@@ -181,14 +189,20 @@ class Lane {
     const now = performance.now();
     if (this.#end === undefined) {
       this.#end = now + this.#ms;
-      setImmediate(() => this.#nextTurn());
+      setImmediate(() => this.#turnIsOver(now));
     }
     return now < this.#end;
   }
 
+  #turnIsOver(begin: number): void {
+    // No tick is on its way here, since ticks come before the next turn: it stopped because its time was used up.
+    if (this.#isStepping && this.#rest > 0)
+      setTimeout(() => this.#nextTurn(), (performance.now() - begin) * this.#rest);
+    else this.#nextTurn();
+  }
+
   #nextTurn(): void {
     this.#end = undefined;
-    // No tick is on its way here, since ticks come before the next turn: it stopped because its time was used up.
     if (this.#isStepping) this.#step();
   }
 }

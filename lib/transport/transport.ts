@@ -49,8 +49,8 @@ export interface Transport {
   /** Delivers no frames until `resume`, so that the peer has to stop sending too. Absent if the medium cannot pause. */
   pause?(): void;
   resume?(): void;
-  /** Handles its frames before those of viewers. Absent if no peers compete. */
-  prefer?(): void;
+  /** Handles its frames before or after those of all other peers. Absent if no peers compete. */
+  rank?(rank: "first" | "last"): void;
   /** Bytes sent that the kernel has not accepted: falls while the peer reads. Absent if unknown. */
   unsentBytes?(): number;
   /** Closes the connection in order: everything sent before is delivered first. */

@@ -14,6 +14,9 @@ const FEW_PIECES = 256;
 const MOST_FRAGMENTS = 16 * 1024;
 const MOST_CHUNKS = 256 * 1024;
 
+/** With which `ws` closes for a message in too many pieces. */
+const TOO_MANY_PIECES = 1008;
+
 /** Bounds of what one connection may hold, as `ws` takes them. */
 export interface ReceiverBounds {
   readonly maxPayload: number;
@@ -60,6 +63,9 @@ export function boundPeer(
     onAdmitted();
   };
 
+  // To the peer such a message is too large, like any other.
+  const closeSocket = webSocket.close.bind(webSocket);
+  webSocket.close = (code, reason) => closeSocket(code === TOO_MANY_PIECES ? CLOSE.tooBig : code, reason);
   const closeInOrder = transport.close.bind(transport);
   // What the peer still sends nobody will read; it is not kept, and the end of our side tells the peer to end its own.
   const discard = () => {

@@ -81,7 +81,7 @@ export function webSocketTransport(
       if (inflow) inflow.resume();
       else socket.resume();
     },
-    prefer: () => inflow?.prefer(),
+    rank: (rank) => inflow?.rank(rank),
     unsentBytes: () => socket.bufferedAmount + (stream?._handle?.writeQueueSize ?? 0),
     close(code, reason) {
       // A paused socket must read again to receive the peer's close frame.

@@ -27,6 +27,12 @@ it.each([
     "protocol/README.md",
     `${limits.viewFrameBytes / 1024} KiB for viewers, whose connections are counted apart (${limits.viewConnections})`,
   ],
+  [
+    "protocol/README.md",
+    `share ${limits.connectionsBytes / 2 ** 20} MiB of memory (viewers: ${limits.viewConnectionsBytes / 2 ** 20} MiB)`,
+  ],
+  ["protocol/README.md", `charged its frame and ${limits.requestOverheadBytes / 1024} KiB`],
+  ["protocol/README.md", `at most ${limits.listBytes / 2 ** 20} MiB (viewers: ${limits.listPageBytes / 1024} KiB)`],
   ["protocol/README.md", `A viewer's session ends ${limits.viewSessionTtlMs / 1000} s after its connection`],
   ["protocol/README.md", `(${limits.sessions.toLocaleString("en")} that control, ${limits.viewSessions} of viewers)`],
   ["protocol/README.md", `at most ${limits.frameBytes / 2 ** 20} MiB`],

@@ -195,22 +195,8 @@ export const connectionRows = {
   requestOverheadBytes: [
     "a running request costs so much of what viewers may use",
     async () => {
-      const server = await FakeServer.open({ requestOverheadBytes: 10_000, viewRequestsBytes: 9_000 });
+      const server = await FakeServer.open({ requestOverheadBytes: 10_000, viewConnectionsBytes: 9_000 });
       expect(await secondWait(server, await server.greeted("view"))).toMatchObject(OVERLOADED);
-    },
-  ],
-  viewRequestsBytes: [
-    "requests of viewers beyond it are refused",
-    async () => {
-      const server = await FakeServer.open({ viewRequestsBytes: 100 });
-      expect(await secondWait(server, await server.greeted("view"))).toMatchObject(OVERLOADED);
-    },
-  ],
-  requestsBytes: [
-    "requests of the others beyond it are refused",
-    async () => {
-      const server = await FakeServer.open({ requestsBytes: 100 });
-      expect(await secondWait(server, await server.greeted())).toMatchObject(OVERLOADED);
     },
   ],
   sessionRepliesBytes: [

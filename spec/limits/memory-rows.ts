@@ -65,19 +65,20 @@ export const memoryRows = {
     "a frame that waits costs so much",
     async () => expect(await isPausedAfterOne({ frameOverheadBytes: 600_000 })).toBe(true),
   ],
-  outboxesBytes: [
+  connectionsBytes: [
     "a peer is not read when it has used its share of it",
-    async () => expect(await isPausedAfterOne({ outboxesBytes: 4_000 })).toBe(true),
+    async () => expect(await isPausedAfterOne({ connectionsBytes: 4_000, requestOverheadBytes: 0 })).toBe(true),
   ],
-  viewOutboxesBytes: [
+  viewConnectionsBytes: [
     "the same for a viewer",
-    async () => expect(await isPausedAfterOne({ viewOutboxesBytes: 4_000 }, "view")).toBe(true),
+    async () =>
+      expect(await isPausedAfterOne({ viewConnectionsBytes: 4_000, requestOverheadBytes: 0 }, "view")).toBe(true),
   ],
-  codexOutboxesBytes: [
+  codexConnectionsBytes: [
     "the same for a client of the Codex protocol",
     async () => {
       const host = new FakeHost({});
-      const limits = { codexOutboxesBytes: 1_000 };
+      const limits = { codexConnectionsBytes: 1_000 };
       const dialect = await codexDialect();
       const server = await serve(host.supervisor, { auth: { kind: "none" }, limits, clock: host.clock, dialect });
       later(async () => {
@@ -104,7 +105,7 @@ export const memoryRows = {
   crowdedMs: [
     "one that holds more than its share is dropped when the memory is used up for so long",
     async () => {
-      const world = await unread({ outboxesBytes: 1_000, crowdedMs: 1_000 });
+      const world = await unread({ connectionsBytes: 1_000, crowdedMs: 1_000 });
       expect(await closedAfter(world, 900)).toBeUndefined();
       expect(await closedAfter(world, 700)).toBe(1013);
     },

@@ -83,14 +83,16 @@ describe("the default limits", () => {
   });
 
   it("let all viewers together make a server hold less than 64 MiB, and leave far more to those that may act", () => {
-    expect(limits.viewOutboxesBytes + limits.viewRequestsBytes).toBeLessThan(48 * 1024 * 1024);
-    expect(limits.viewOutboxesBytes * 8).toBeLessThan(limits.outboxesBytes);
+    expect(limits.viewConnectionsBytes * 3).toBeLessThan(64 * 1024 * 1024);
+    const chunkFrame = limits.chunkBytes + limits.frameOverheadBytes + 256;
+    expect(limits.viewConnections * chunkFrame).toBeLessThan(limits.viewConnectionsBytes);
+    expect(limits.viewConnectionsBytes * 8).toBeLessThan(limits.connectionsBytes);
   });
 
   it("let a connection be filled by what it may have sent ahead, and ended long before it could fill what all share", () => {
     expect(limits.windowBytes).toBeLessThan(limits.outboxBytes);
     expect(limits.outboxReplyBytes).toBeLessThanOrEqual(limits.outboxMaxBytes / 8);
-    expect(limits.outboxMaxBytes * 4).toBeLessThanOrEqual(limits.outboxesBytes);
+    expect(limits.outboxMaxBytes * 4).toBeLessThanOrEqual(limits.connectionsBytes);
     expect(limits.frameOverheadBytes * 64).toBeLessThan(limits.outboxReplyBytes);
   });
 

@@ -17,6 +17,8 @@ import { WirePeer } from "../support/wire-peer.ts";
 
 const VIEW_TOKEN = "a token for viewers";
 const MIB = 1024 * 1024;
+/** Viewers are read without a rest, so that turns of the event loop show when nothing more is done. */
+const UNRESTING = { viewTurnMs: 10_000 };
 
 describe("a server that is flooded", () => {
   let host: WireHost;
@@ -111,7 +113,7 @@ describe("a server that is flooded", () => {
   }
 
   it("handles few requests of a viewer that does not read the replies, and all of them once it reads", async () => {
-    await open();
+    await open({ limits: UNRESTING });
     const { peer, socket, answered } = await unreadViewer(900);
     // The kernel buffers some MiB, and the server one.
     expect(answered).toBeGreaterThan(10);
@@ -124,7 +126,7 @@ describe("a server that is flooded", () => {
 
   it("drops a viewer that reads nothing for stallMs with 1013, and lets it reconnect", async () => {
     const clock = new FakeClock();
-    await open({ clock, limits: { stallMs: 8_000 } });
+    await open({ clock, limits: { ...UNRESTING, stallMs: 8_000 } });
     const { peer, socket } = await unreadViewer(900);
     clock.advance(7_000);
     expect(peer.closing).toBe(undefined);
@@ -171,7 +173,7 @@ describe("a server that is flooded", () => {
   });
 
   it("limits the memory of the waiting requests of all viewers together", async () => {
-    await open({ limits: { viewRequestsBytes: 20_000, requestOverheadBytes: 2_000 } });
+    await open({ limits: { viewConnectionsBytes: 20_000, requestOverheadBytes: 2_000 } });
     const process = await host.supervisor.start({ argv: ["/bin/cat"], pipeStdin: true });
     const { id: processId, incarnation } = process;
     const wait = { processId, incarnation, waitMs: 600_000, padding: new Uint8Array(10_000) };

@@ -14,10 +14,10 @@ afterEach(() => host.close());
 const COUNT = 40;
 
 /** A client of version 1.0, which refuses every frame that is larger than the server announced. */
-async function oldClient(): Promise<WirePeer> {
+async function oldClient(token = TOKEN): Promise<WirePeer> {
   const bounds = { frameBytes: MIN_FRAME_BYTES, handshakeMs: 5_000 };
   const peer = new WirePeer(await openWebSocket(host.server.url as string, SUBPROTOCOL, bounds)());
-  peer.hello(TOKEN);
+  peer.hello(token);
   await peer.next("welcome");
   return peer;
 }
@@ -40,6 +40,23 @@ describe("finished processes of long scripts and large labels", () => {
     const { result } = (await old.reply(1)) as unknown as { result: { processes: { incarnation: string }[] } };
     expect(result.processes.map(({ incarnation }) => incarnation)).toEqual(list.map(({ incarnation }) => incarnation));
     expect(encode({ type: "reply", id: 1, result }).length).toBeLessThanOrEqual(MIN_FRAME_BYTES);
+  });
+
+  it("are listed up to one page to a viewer that asks without pages, the latest ones", async () => {
+    const [viewToken, listPageBytes] = ["look at me", 8 * 1024];
+    host = await WireHost.open({ auth: { kind: "token", token: TOKEN, viewToken }, limits: { listPageBytes } });
+    const client = await host.connectDirectly();
+    for (let count = 0; count < COUNT; count += 1) {
+      await end(await client.start({ argv: ["true"], labels: { note: "v".repeat(500) } }));
+    }
+    const list = (await client.list()).map(({ incarnation }) => incarnation);
+    const old = await oldClient(viewToken);
+    old.request(1, "process/list");
+    const { result } = (await old.reply(1)) as unknown as { result: { processes: { incarnation: string }[] } };
+    const shown = result.processes.map(({ incarnation }) => incarnation);
+    expect(shown.length).toBeGreaterThan(1);
+    expect(shown).toEqual(list.slice(-shown.length));
+    expect(encode({ type: "reply", id: 1, result }).length).toBeLessThanOrEqual(listPageBytes);
   });
 
   it("are reported to a client that watches changes, with the longest id, labels and directory", async () => {

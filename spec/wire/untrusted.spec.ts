@@ -6,8 +6,11 @@ import { codexDialect } from "../../lib/codex/server/codex-dialect.ts";
 import { serve } from "../../lib/server/server.ts";
 import { openWebSocket } from "../../lib/transport/websocket-client.ts";
 import { encode, type Limits, limits, PROTOCOL_VERSION, SUBPROTOCOL } from "../../protocol/index.ts";
+
 import { bufferBytes } from "../support/memory.ts";
+import { nextTurn } from "../support/next-turn.ts";
 import { end, printed } from "../support/outcome.ts";
+
 import { frameHead, OPCODE, RawPeer } from "../support/raw-peer.ts";
 import { settled } from "../support/system-wait.ts";
 import { TOKEN, WireHost } from "../support/wire-host.ts";
@@ -75,7 +78,28 @@ describe("a peer before its hello", () => {
     peer.socket.write(
       Buffer.concat(Array.from({ length: 1_000 }, () => Buffer.from([OPCODE.more, 0x81, 0, 0, 0, 0, 1]))),
     );
-    expect([1008, 1009]).toContain(await peer.over);
+    expect(await peer.over).toBe(1009);
+  });
+
+  it("is refused with 1009 when its hello drips in, byte by byte, and so is a viewer's request", async () => {
+    await open();
+    const [stranger, looking] = [await upgrade(), await upgrade()];
+    looking.frame(VIEW_HELLO);
+    await looking.answered();
+    for (const peer of [stranger, looking]) {
+      let isOver = false;
+      const over = peer.over.finally(() => {
+        isOver = true;
+      });
+      peer.socket.setNoDelay(true);
+      peer.socket.write(frameHead(60_000));
+      for (let count = 0; count < 20_000 && !isOver; count += 1) {
+        await new Promise((resolve) => peer.socket.write("x", resolve));
+        await nextTurn();
+      }
+      expect(await over).toBe(1009);
+    }
+    await ownerWorks();
   });
 
   it("is refused more bytes of control frames than a hello may have", async () => {

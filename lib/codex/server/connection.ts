@@ -75,7 +75,7 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
       // Clients of this dialect hold a process back by not reading its output.
       { eventsCanStall: false },
     );
-    this.#outbox.join(parts.shared.outboxes.codex);
+    this.#outbox.join(parts.shared.memory.codex);
     this.#heartbeat = new Heartbeat({
       clock,
       pingMs: limits.pingMs,
@@ -96,7 +96,7 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
       pong: (pingId) => this.#heartbeat.onPong(pingId),
     });
     // Every client of this dialect may act, so its frames are handled before those of viewers.
-    transport.prefer?.();
+    transport.rank?.("first");
   }
 
   readonly allocate: (bytes: number) => Buffer;

@@ -5,7 +5,7 @@ import { PendingCalls } from "../../../lib/server/pending-calls.ts";
 import { nextTurn } from "../../support/next-turn.ts";
 
 function make() {
-  const looks = new Looks();
+  const looks = new Looks(nextTurn);
   const begun: string[] = [];
   const open: (() => void)[] = [];
   const ask = (asker: { isOver: boolean }, key: string) =>
@@ -59,6 +59,21 @@ describe("looks of viewers", () => {
     await finish();
     await expect(cancelled).rejects.toMatchObject({ code: "CONNECTION_LOST" });
     expect(begun).toEqual(["a"]);
+  });
+
+  it("are followed by a rest that grows with what they took", async () => {
+    const rests: number[] = [];
+    const looks = new Looks(async (lookMs) => void rests.push(lookMs));
+    const viewer = { isOver: false };
+    const busy = (ms: number) => async () => {
+      const end = performance.now() + ms;
+      while (performance.now() < end) await nextTurn();
+    };
+    await Promise.all([looks.ask(viewer, "a", busy(20)), looks.ask(viewer, "b", busy(0))]);
+    await nextTurn();
+    expect(rests.length).toBe(2);
+    expect(rests[0]).toBeGreaterThanOrEqual(20);
+    expect(rests[1]).toBeLessThan(rests[0] as number);
   });
 
   it("go on after one that failed", async () => {

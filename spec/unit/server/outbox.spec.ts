@@ -1,8 +1,8 @@
 // What is in flight on a connection: a full outbox says so and calls again at half, answers wait for room, a peer that asks
 // and does not read is not read, and connections share their memory.
 import { describe, expect, it } from "@jest/globals";
+import { MemoryPool } from "../../../lib/server/memory-pool.ts";
 import { Outbox } from "../../../lib/server/outbox.ts";
-import { OutboxPool } from "../../../lib/server/outbox-pool.ts";
 import type { Transport } from "../../../lib/transport/transport.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
 
@@ -124,6 +124,20 @@ describe("an outbox", () => {
     expect([made, unsent.length]).toEqual([[1, -1, 2, -2, 3, -3, 4, -4], 1]);
   });
 
+  it("reserves room for a reply that is made later, and makes no other meanwhile", () => {
+    const { outbox, told, unsent, sent } = make();
+    const uses: ((make: () => Uint8Array) => void)[] = [];
+    for (let count = 0; count < 2; count += 1) outbox.reserve(60, (use) => uses.push(use));
+    expect([uses.length, outbox.canAnswer, outbox.mark, told]).toEqual([1, false, undefined, ["pause"]]);
+    uses[0]?.(() => new Uint8Array(20));
+    expect([unsent.length, outbox.bytes]).toEqual([1, 20]);
+    sent();
+    expect([uses.length, outbox.bytes]).toEqual([2, 60]);
+    outbox.end();
+    uses[1]?.(() => new Uint8Array(20));
+    expect(unsent.length).toBe(0);
+  });
+
   it("makes no answer any more once the connection is over", () => {
     const { outbox, sent } = make();
     const made: number[] = [];
@@ -145,7 +159,7 @@ describe("an outbox", () => {
 describe("the memory that outboxes share", () => {
   function share(bytes: number) {
     const clock = new FakeClock();
-    const pool = new OutboxPool({ clock, bytes, stallMs: 4_000, crowdedMs: 1_000 });
+    const pool = new MemoryPool({ clock, bytes, stallMs: 4_000, crowdedMs: 1_000 });
     const join = (options: { eventsCanStall?: boolean } = {}) => {
       const member = make({ outboxMaxBytes: 1_000 }, options);
       member.outbox.join(pool);
@@ -228,6 +242,21 @@ describe("the memory that outboxes share", () => {
       modest.line.unsentBytes += 1;
     }
     expect([greedy.told[0], modest.told]).toEqual(["stalled", []]);
+  });
+
+  it("is held by running requests, too: beyond half of it only within a connection's share", () => {
+    const { join, pool } = share(400);
+    const [greedy, modest] = [join(), join()];
+    for (let count = 0; count < 4; count += 1) expect(greedy.outbox.hold(50)).toBe(true);
+    expect([greedy.outbox.hold(50), modest.outbox.hold(90), modest.outbox.hold(20)]).toEqual([false, true, false]);
+    greedy.outbox.release(200);
+    expect(modest.outbox.hold(20)).toBe(true);
+    greedy.push(300);
+    expect(pool.isExhausted).toBe(true);
+    // With its end.
+    greedy.outbox.end();
+    greedy.outbox.release(50);
+    expect([pool.isExhausted, modest.outbox.bytes]).toEqual([false, 110]);
   });
 
   it("costs no timer while nothing waits", () => {

@@ -43,6 +43,23 @@ describe("peers that are read in turns", () => {
     expect(passed).toBeGreaterThan(20);
   });
 
+  it("leave most turns to others while they flood, for connections are accepted one a turn", async () => {
+    let done = 0;
+    const { stream, inflow } = peer(new ReadTurns({ turnMs: 2, viewTurnMs: 2 }), () => {
+      work(2);
+      done += 1;
+    });
+    inflow.rank("last");
+    stream.write(Buffer.alloc(20));
+    let [passed, busy] = [0, 0];
+    for (let before = done; done < 20; before = done) {
+      await nextTurn();
+      passed += 1;
+      if (done > before) busy += 1;
+    }
+    expect(passed).toBeGreaterThan(busy * 5);
+  });
+
   it("share the time of a turn, however many they are", async () => {
     const turns = new ReadTurns({ turnMs: 1, viewTurnMs: 1 });
     let done = 0;
@@ -63,14 +80,15 @@ describe("peers that are read in turns", () => {
     const turns = new ReadTurns({ turnMs: 1, viewTurnMs: 1 });
     const order: string[] = [];
     for (let count = 0; count < 50; count += 1) {
-      const { stream } = peer(turns, () => {
+      const viewer = peer(turns, () => {
         work(1);
         order.push("viewer");
       });
-      stream.write(Buffer.alloc(10));
+      viewer.inflow.rank("last");
+      viewer.stream.write(Buffer.alloc(10));
     }
     const owner = peer(turns, () => order.push("owner"));
-    owner.inflow.prefer();
+    owner.inflow.rank("first");
     await nextTurn();
     owner.stream.write("x");
     while (!order.includes("owner")) await nextTurn();

@@ -1,11 +1,11 @@
-// The memory that the outboxes of one kind of connection may use together, and which connections end when it is short:
-// peers that take nothing of what waits for them, and, while memory is short, those that have more than their share.
+// The memory that the connections of one kind may use together, for what waits to be sent and for running requests, and which
+// of them end when it is short: those that take nothing of what waits for them, and those that have more than their share.
 import type { Cancel, Clock } from "../clock.ts";
 
-/** How often outboxes are looked at, at most. */
+/** How often connections are looked at, at most. */
 const BEAT_MS = 500;
 
-/** An outbox as its pool sees it. */
+/** A connection as its pool sees it. */
 export interface PoolMember {
   /** What waits here to be taken by the peer; only whether it changes is of interest. Undefined when nothing waits. */
   readonly mark: string | undefined;
@@ -20,7 +20,7 @@ export interface PoolMember {
 /** Bounds of a pool. */
 export interface PoolOptions {
   readonly clock: Clock;
-  /** All outboxes together. */
+  /** All connections together. */
   readonly bytes: number;
   /** One that takes nothing for so long is dropped. */
   readonly stallMs: number;
@@ -28,8 +28,8 @@ export interface PoolOptions {
   readonly crowdedMs: number;
 }
 
-/** Counts the bytes of many outboxes. */
-export class OutboxPool {
+/** Counts the bytes of many connections. */
+export class MemoryPool {
   readonly #options: PoolOptions;
   /** With the mark at the last look, and since when it is the same. */
   readonly #members = new Map<PoolMember, { mark: string | undefined; since: number }>();
@@ -42,7 +42,7 @@ export class OutboxPool {
     this.#options = options;
   }
 
-  /** What one outbox may hold before it has to wait: half of all memory divides among them, for frames come whole. */
+  /** What one connection may hold before it has to wait: half of all memory divides among them, for frames come whole. */
   get share(): number {
     return this.#options.bytes / 2 / Math.max(1, this.#members.size);
   }
@@ -50,6 +50,11 @@ export class OutboxPool {
   /** Whether nothing more should be made for any of them. */
   get isExhausted(): boolean {
     return this.#exhaustedSince !== undefined;
+  }
+
+  /** Whether half of it is left: then a member may also have more than its share. */
+  get isPlenty(): boolean {
+    return this.#bytes < this.#options.bytes / 2;
   }
 
   join(member: PoolMember): void {
