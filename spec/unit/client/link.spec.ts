@@ -183,7 +183,7 @@ describe("a link", () => {
     expect(cut.server.attempts).toBe(1);
   });
 
-  it("goes on with a new session when the server has ended one that owned nothing", async () => {
+  it("continues with a new session if the server has ended one that owned nothing", async () => {
     const world = await World.connected();
     world.mayStartOver = true;
     await world.lose();

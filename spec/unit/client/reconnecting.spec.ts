@@ -1,4 +1,4 @@
-// A connection over any number of sockets, socket by socket: which one it listens to, which it leaves, and which timers run.
+// A connection over any number of sockets, socket by socket: which one it listens to, which it closes, and which timers run.
 import { beforeEach, describe, expect, it } from "@jest/globals";
 import { type LinkState, ReconnectingConnection } from "../../../lib/client/reconnecting.ts";
 import { ExecwireError } from "../../../lib/errors.ts";
@@ -12,7 +12,7 @@ const RECOVERY_MS = 5_000;
 const BACKOFF_MS = 10;
 const PING_MS = 1_000;
 
-/** A socket that does what the spec says; it ends when the spec lets it. */
+/** A socket controlled by the spec; it ends when the spec lets it. */
 class FakeTransport implements Transport {
   handlers: TransportHandlers | undefined;
   readonly calls: string[] = [];
@@ -41,7 +41,7 @@ class World {
   readonly frames: string[] = [];
   pings = 0;
   reason: ExecwireError | undefined;
-  /** What opening a socket comes to. */
+  /** The outcome of opening a socket. */
   open = async (): Promise<FakeTransport> => this.socket();
   onFrame = (frame: Uint8Array): unknown => this.frames.push(frame.join());
   fatalCloseError = (_code: number): ExecwireError | undefined => undefined;
@@ -97,13 +97,13 @@ class World {
   }
 }
 
-describe("a connection that heals", () => {
+describe("a reconnecting connection", () => {
   let world: World;
   beforeEach(() => {
     world = new World();
   });
 
-  it("greets on each socket, listens to the last one only, and sends only when admitted", async () => {
+  it("sends hello on each socket, listens only to the last one, and sends only after the welcome", async () => {
     const first = await world.connected();
     world.connection.send(Uint8Array.of(2));
     first.handlers?.frame(Uint8Array.of(3));
@@ -123,7 +123,7 @@ describe("a connection that heals", () => {
     expect(world.connection.transport).toBe(second);
   });
 
-  it("is open between its admission and the loss of its socket", async () => {
+  it("is open between the welcome and the loss of its socket", async () => {
     await world.connected();
     expect(world.connection.isOpen).toBe(true);
     await world.lose();
@@ -133,7 +133,7 @@ describe("a connection that heals", () => {
     expect([world.connection.isOpen, world.connection.transport]).toEqual([false, undefined]);
   });
 
-  it("leaves a socket that opens too late, and tries the next one in its time", async () => {
+  it("closes a socket that opens too late, and tries the next one in time", async () => {
     await world.connected();
     let openLate: (socket: FakeTransport) => void = () => undefined;
     world.open = () => new Promise((resolve) => (openLate = resolve));
@@ -149,7 +149,7 @@ describe("a connection that heals", () => {
     expect(world.connection.transport).toBe(world.sockets[1]);
   });
 
-  it("leaves a socket that opens after it was closed, and no timer", async () => {
+  it("closes a socket that opens after the connection was closed, and leaves no timer", async () => {
     let opened: (socket: FakeTransport) => void = () => undefined;
     world.open = () => new Promise((resolve) => (opened = resolve));
     world.connection.connect();
@@ -162,7 +162,7 @@ describe("a connection that heals", () => {
     expect(await refusal(world.connection.ready)).toEqual({ code: "CLOSED", data: {} });
   });
 
-  it("terminates a socket on which it is not admitted in time, and one that it is to leave", async () => {
+  it("terminates a socket without a welcome in time, and one that it is asked to replace", async () => {
     const first = await world.connected();
     world.connection.reopen();
     expect(first.calls).toEqual(["send 1", "terminate"]);
@@ -173,7 +173,7 @@ describe("a connection that heals", () => {
     expect(second.calls).toEqual(["send 1", "terminate"]);
   });
 
-  it("asks for a sign of life each interval; a frame or a pong is one, those of an earlier socket are not", async () => {
+  it("pings a silent socket each interval; frames and pongs of an earlier socket do not count", async () => {
     const first = await world.connected();
     const second = await world.lose();
     world.connection.onWelcome(PING_MS);
@@ -194,7 +194,7 @@ describe("a connection that heals", () => {
     expect(second.calls).toEqual(["send 1", "terminate"]);
   });
 
-  it("has all silent intervals again after it came back", async () => {
+  it("begins to count silent intervals again after a reconnect", async () => {
     await world.connected();
     await world.pass(PING_MS);
     await world.pass(PING_MS);
@@ -205,7 +205,7 @@ describe("a connection that heals", () => {
     expect(second.calls).toEqual(["send 1"]);
   });
 
-  it("ends, with the reason, over a frame that cannot be handled", async () => {
+  it("closes with the reason after a frame that cannot be handled", async () => {
     const socket = await world.connected();
     const mistake = new Error("a mistake");
     world.onFrame = () => {
@@ -217,7 +217,7 @@ describe("a connection that heals", () => {
     expect([socket.calls.at(-1), world.states.at(-1), world.clock.armed]).toEqual(["close 4400 ", "closed", 0]);
   });
 
-  it("gives up at the deadline of its recovery, with the socket that it has, and is closed once", async () => {
+  it("gives up at the deadline of its recovery, closes its socket, and is closed once", async () => {
     await world.connected();
     const second = await world.lose();
     await world.pass(RECOVERY_MS - BACKOFF_MS);
@@ -231,7 +231,7 @@ describe("a connection that heals", () => {
     expect([world.sockets.length, world.states.at(-1), world.clock.armed]).toEqual([2, "closed", 0]);
   });
 
-  it("does not come back after an end that is final, nor when opening is refused", async () => {
+  it("does not reconnect after a fatal close, nor if opening is refused", async () => {
     const final = new ExecwireError("UNAUTHORIZED", "no");
     world.fatalCloseError = () => final;
     const socket = await world.connected();

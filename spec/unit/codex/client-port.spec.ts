@@ -1,4 +1,4 @@
-// The commands of a process at an exec-server: what they become in the dialect, what is answered here, and what is refused.
+// The commands of a process at an exec-server: their requests, what is answered locally, and what is refused.
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { CodexClientWorld } from "../../support/codex-client.ts";
 import { exitOf } from "../../support/outcome.ts";
@@ -66,7 +66,7 @@ describe("signals and ends", () => {
     expect(await exitOf(process)).toEqual(exited(1, facts));
   });
 
-  it("calls no end a termination that came too late", async () => {
+  it("does not report an exit as terminated if the termination came too late", async () => {
     const process = await world.start();
     const ending = process.terminate();
     await world.server.answer("process/terminate", { running: false });
@@ -75,10 +75,10 @@ describe("signals and ends", () => {
     expect(await exitOf(process)).toMatchObject({ reason: "exited" });
   });
 
-  it("is disposed of as far as the dialect reaches", async () => {
+  it("is disposed of as far as the protocol allows", async () => {
     const process = await world.start();
     const disposing = process[Symbol.asyncDispose]();
-    // Its group, since the dialect has no scope to send.
+    // Its group, since the protocol has no scopes.
     expect((await world.server.answer("process/terminate", { running: true })).params).toEqual({ processId: "p" });
     world.server.exited(1, 137);
     await exitOf(process);
@@ -93,8 +93,8 @@ describe("signals and ends", () => {
   });
 });
 
-describe("stdin", () => {
-  it("gives every write an id, and sends one after the other", async () => {
+describe("stdin at an exec-server", () => {
+  it("sends every write with an id, one after another", async () => {
     const process = await world.start({ pipeStdin: true });
     const writes = [process.write("a", { writeId: "mine" }), process.write("b"), process.write("c")];
     const first = await world.server.next("process/write");
@@ -109,12 +109,12 @@ describe("stdin", () => {
     const ids = [first, ...others].map(({ params }) => params?.writeId);
     expect(ids[0]).toBe("mine");
     expect(new Set(ids).size).toBe(3);
-    // What was accepted is known here.
+    // The client remembers what was accepted.
     expect(await process.write("a", { writeId: "mine" })).toBe("accepted");
     expect(await refusal(process.write("x", { writeId: "mine" }))).toMatchObject({ code: "WRITE_ID_CONFLICT" });
   });
 
-  it("is closed for whoever did not ask for it, and after the exit", async () => {
+  it("is closed unless it was requested, and after the exit", async () => {
     const process = await world.start();
     expect([await process.write("x"), await process.closeStdin()]).toEqual(["stdinClosed", "stdinClosed"]);
     const piped = await world.start({ processId: "q", pipeStdin: true });
@@ -137,14 +137,14 @@ describe("stdin", () => {
     expect(await Promise.all(answers)).toEqual(["accepted", "accepted", "accepted", "stdinClosed"]);
   });
 
-  it("tells a process that the server has forgotten", async () => {
+  it("reports a process that the server has removed", async () => {
     const process = await world.start({ pipeStdin: true });
     const writing = process.write("x");
     await world.server.answer("process/write", { status: "unknownProcess" });
     expect(await writing).toBe("unknownProcess");
   });
 
-  it("is no reason to trust a server that answers something else", async () => {
+  it("fails on an invalid reply of the server", async () => {
     const process = await world.start({ pipeStdin: true });
     const writing = refusal(process.write("x"));
     await world.server.answer("process/write", { status: "maybe" });

@@ -1,4 +1,4 @@
-// Starting a process at an exec-server: how a spec becomes a message, what is refused here, and what refusals mean.
+// Starting a process at an exec-server: the message of a spec, local refusals, and the meaning of the server's refusals.
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import type { ProcessSpec } from "../../../protocol/index.ts";
 import { CodexClientWorld } from "../../support/codex-client.ts";
@@ -116,7 +116,7 @@ describe("a start", () => {
     },
   );
 
-  it("is cancelled by ending it, and then ended for certain", async () => {
+  it("is cancelled by a terminate, and the process is then terminated in any case", async () => {
     const starting = refusal(world.backend.start(base));
     const { id } = await world.server.next("process/start");
     const process = await world.backend.attach("p");

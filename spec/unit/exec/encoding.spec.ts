@@ -1,4 +1,4 @@
-// Bytes as text: UTF-8, or what the program most likely meant. The examples are those of the reference, and what it gets wrong.
+// Bytes as text: UTF-8, or what the program most likely meant. The examples are those of the exec-server, and more.
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import { CapturedOutput } from "../../../lib/exec/captured-output.ts";
@@ -25,7 +25,7 @@ describe("what a program printed", () => {
     expect(await captured(Buffer.from(text))).toMatchObject({ text, encoding: "utf-8", isLossy: false });
   });
 
-  it("is taken as it is, whatever UTF-8 it is", async () => {
+  it("is decoded as UTF-8 whenever it is valid UTF-8", async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: "binary" }), async (text) => {
         fc.pre(!text.startsWith("\uFEFF"));
@@ -69,7 +69,7 @@ describe("what a program printed", () => {
     expect(output.toJSON().base64).toBe(latin1(bytes).toString("base64"));
   });
 
-  it("is not mistaken for another encoding because the cut hit a character", async () => {
+  it("is not mistaken for another encoding because it was cut within a character", async () => {
     const text = "€".repeat(1000);
     for (const cap of [100, 101, 102, 103]) {
       const output = await captured(Buffer.from(text), cap);
@@ -78,7 +78,7 @@ describe("what a program printed", () => {
     }
   });
 
-  it("is found to be in another encoding though only its end shows it", async () => {
+  it("is recognized as another encoding even if only its end shows that", async () => {
     const bytes = Buffer.concat([Buffer.alloc(11 * 30_000, "plain text\n"), latin1("\xEF\xF0\xE8\xEC\xE5\xF0\n")]);
     const output = await captured(bytes, 1000);
     expect(output).toMatchObject({ encoding: "windows-1251", isLossy: false });

@@ -1,11 +1,11 @@
-// The sessions of a server: how many there are, how long they wait for their client, and who may resume them.
+// The sessions of a server: their number, how long they wait for their client, and which client may resume them.
 import { describe, expect, it } from "@jest/globals";
 import { Session, type SessionConnection } from "../../../lib/server/session.ts";
 import { Sessions } from "../../../lib/server/sessions.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
 
 const nothing = () => undefined;
-/** A connection of which only its identity matters. */
+/** A connection; only its identity matters. */
 const connect = (): SessionConnection => ({ send: nothing, supersede: nothing });
 
 describe("the sessions of a server", () => {
@@ -26,7 +26,7 @@ describe("the sessions of a server", () => {
   }
   const unknown = expect.objectContaining({ code: "SESSION_UNKNOWN" });
 
-  it("end when nobody comes back in time, counted from the last loss", () => {
+  it("expire if their client does not reconnect in time, counted from the last loss", () => {
     const { clock, ended, sessions } = make();
     const session = sessions.add(new Session("control"));
     for (let round = 0; round < 2; round += 1) {
@@ -44,7 +44,7 @@ describe("the sessions of a server", () => {
     );
   });
 
-  it("do not expire when a connection is lost that had been taken over", () => {
+  it("do not expire when a connection is lost that was superseded", () => {
     const { clock, ended, sessions } = make();
     const session = sessions.add(new Session("control"));
     const [first, second] = [connect(), connect()];
@@ -55,7 +55,7 @@ describe("the sessions of a server", () => {
     expect(ended).toEqual([]);
   });
 
-  it("are given to who shows the secret in the same role, and to nobody else", () => {
+  it("are resumed only with their secret and in the same role", () => {
     const { sessions } = make();
     const { id: sessionId, secret } = sessions.add(new Session("view"));
     const resume = (facts: object, role: "view" | "control" = "view") =>
@@ -67,7 +67,7 @@ describe("the sessions of a server", () => {
     expect(() => resume({}, "control")).toThrow(unknown);
   });
 
-  it("are not more than so many", () => {
+  it("are limited in number", () => {
     const { sessions } = make(2);
     const first = sessions.add(new Session("control"));
     sessions.add(new Session("control"));
@@ -78,7 +78,7 @@ describe("the sessions of a server", () => {
     expect(sessions.add(new Session("control"))).not.toBe(first);
   });
 
-  it("of viewers leave those that control their room, however many come", () => {
+  it("of viewers leave room for controlling ones, however many come", () => {
     const { sessions } = make(2);
     for (let count = 0; count < 2; count += 1) sessions.add(new Session("view"));
     expect(() => sessions.add(new Session("view"))).toThrow(
@@ -87,7 +87,7 @@ describe("the sessions of a server", () => {
     for (let count = 0; count < 2; count += 1) sessions.add(new Session("control"));
   });
 
-  it("of viewers end soon after their connection, those that control keep their time", () => {
+  it("of viewers end soon after their connection, controlling ones keep their time", () => {
     const { clock, ended, sessions } = make();
     const control = detached(sessions, "control");
     const view = detached(sessions, "view");
@@ -114,7 +114,7 @@ describe("the sessions of a server", () => {
     },
   );
 
-  it("have secrets that nobody can guess", () => {
+  it("have secrets that cannot be guessed", () => {
     const secrets = new Set(Array.from({ length: 100 }, () => new Session("view").secret));
     expect(secrets.size).toBe(100);
     for (const secret of secrets) expect(Buffer.from(secret, "base64url").length).toBe(32);

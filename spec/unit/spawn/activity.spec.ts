@@ -1,4 +1,4 @@
-// What is told of a process whose system calls may not be seen: only what the kernel function that it sleeps in proves.
+// The activity of a process whose system calls are not visible: only what the kernel function in which it sleeps proves.
 import { readFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
@@ -21,7 +21,7 @@ const at = makeScratch();
 
 const sleepsIn = (pid: number, thread = pid) => readFileSync(`/proc/${pid}/task/${thread}/wchan`, "latin1");
 
-/** Starts it; `find` looks at it without looking at system calls. */
+/** Starts it; `find` inspects it without reading system calls. */
 async function begin(argv: string[], tty: boolean) {
   const process = await supervisor.start({ argv, env: { PATH: "/usr/bin:/bin" }, tty, pipeStdin: !tty });
   const pid = process.info.pid as number;
@@ -49,7 +49,7 @@ describe("without the right to see system calls", () => {
     ["a connection beside its terminal", true, "exec 3<> /dev/tcp/127.0.0.1/$1 && exec cat", portOf],
   ])("who has %s may be reading that: it sleeps, as far as can be told", async (_what, tty, script, argument) => {
     const reads = (pid: number) => readCommand(pid) === "cat" && /pipe_read|pipe_wait|tty|woken/.test(sleepsIn(pid));
-    // It changes what it reads only when its own stdin is known here.
+    // It reads something else only once its stdin is known here.
     const { process, pid, find } = await begin(bash(`read -r _ && ${script}`, argument()), tty);
     await process.write("\n");
     expect(await settled(() => reads(pid), Boolean)).toBe(true);

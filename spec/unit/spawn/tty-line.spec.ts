@@ -1,4 +1,4 @@
-// Counting the line that is typed, by the modes that a terminal has; and that those are read rightly from the C library.
+// Counting the typed line, according to the modes of a terminal, and reading these modes from the C library.
 
 import { closeSync } from "node:fs";
 import { afterAll, describe, expect, it } from "@jest/globals";
@@ -10,7 +10,7 @@ const { master } = libc.openTerminal();
 afterAll(() => closeSync(master));
 
 const x = (count: number) => "x".repeat(count);
-/** A struct termios as a new terminal has it, with some bits of c_iflag and c_lflag changed. */
+/** The struct termios of a new terminal, with some bits of c_iflag and c_lflag changed. */
 function termios({ input = 0, local = 0 }: { readonly input?: number; readonly local?: number } = {}): Buffer {
   const bytes = libc.termios(master);
   bytes.writeUInt32LE(bytes.readUInt32LE(0) ^ input, 0);
@@ -20,7 +20,7 @@ function termios({ input = 0, local = 0 }: { readonly input?: number; readonly l
 const [ICRNL, INLCR, IGNCR] = [0o400, 0o100, 0o200];
 const [ISIG, ICANON, IEXTEN, NOFLSH] = [0o1, 0o2, 0o100000, 0o200];
 
-/** Types what is not refused, one write after the other; answers with `refused` for each that is. */
+/** Types the writes one after another; returns `refused` for each that is refused. */
 function type(modes: { readonly input?: number; readonly local?: number }, ...writes: string[]): string[] {
   const line = new TypedLine(() => lineModes(termios(modes)));
   return writes.map((text) => {
@@ -65,7 +65,7 @@ describe("a typed line", () => {
     expect(type(modes, ...writes).at(-1)).toBe("refused");
   });
 
-  it("does not go on with what a raw terminal took before", () => {
+  it("does not include bytes that a raw terminal accepted before", () => {
     let modes = lineModes(termios({ local: ICANON }));
     const line = new TypedLine(() => modes);
     const chunk = Buffer.from(x(4000));
@@ -78,7 +78,7 @@ describe("a typed line", () => {
     expect(line.truncationError(chunk)).toMatchObject({ code: "LIMIT_EXCEEDED", data: { limit: "ttyLine" } });
   });
 
-  it("counts what was promised and not yet typed", () => {
+  it("includes bytes that are reserved and not typed yet", () => {
     const line = new TypedLine(() => lineModes(termios()));
     const chunk = Buffer.from(x(3000));
     line.reserve(chunk);

@@ -1,4 +1,4 @@
-// What a thread waits for, by the line that /proc shows for its system call, and where that may not be read.
+// What a thread waits for, according to the system call in /proc, and without the right to read that.
 import { describe, expect, it } from "@jest/globals";
 import { waitInCall, waitInFunction } from "../../../lib/spawn/wait-call.ts";
 
@@ -13,15 +13,15 @@ describe("a system call", () => {
   ] as const);
   const wait = (line: string | undefined) => waitInCall(process.pid, line, none, calls);
 
-  it("of reading names its descriptor", () => {
+  it("that reads has its descriptor", () => {
     expect(wait(`0 0x3 0x7f1ff8a4c000 0x20000 0x0 0x0 0x0 ${STACK}\n`)).toEqual({ for: "input", fd: 3 });
   });
 
-  it("of waiting for children is told", () => {
+  it("that waits for children is recognized", () => {
     expect(wait(`61 0xffffffff 0x7fffcebe4f1c 0x0 0x0 0x0 0x0 ${STACK}\n`)).toEqual({ for: "children" });
   });
 
-  it("that is unknown, or goes on after a stop, says nothing more", () => {
+  it("that is unknown, or is restarted after a stop, reveals nothing more", () => {
     expect(wait(`230 0x0 0x0 0x7ffdb9212bf0 0x0 0x0 0x0 ${STACK}\n`)).toEqual({ for: "something" });
     expect(wait(`219 0x0 0x0 0x7ffdb9212bf0 0x0 0x0 0x0 ${STACK}\n`)).toEqual({ for: "something" });
   });
@@ -36,7 +36,7 @@ describe("a system call", () => {
     expect(wait(line)).toBeUndefined();
   });
 
-  it("has arguments in the memory of its process, of which what cannot be read tells nothing", () => {
+  it("has arguments in the memory of its process, which reveal nothing if they cannot be read", () => {
     const poll = new Map([[7, "poll"]] as const);
     expect(waitInCall(process.pid, `7 0x10 0x1 0xffffffff 0x0 0x0 0x0 ${STACK}`, none, poll)).toEqual({
       for: "something",
