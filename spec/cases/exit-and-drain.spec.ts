@@ -132,7 +132,7 @@ describeCases("the end of a process", (subject) => {
     ["one pipe for both streams", { merge: true }, 204_800],
     // Node writes to a terminal synchronously; what does not fit into a pipe at once is lost with the exit.
     ["a raw terminal", { tty: { raw: true } }, 2_000_000],
-  ])("P10 what a program writes right before its own process.exit arrives, on %s", async (_where, spec, bytes) => {
+  ])("P10 output written right before process.exit arrives, on %s", async (_where, spec, bytes) => {
     const counts = Array.from({ length: 5 }, async () => {
       const process = await start({ argv: print(bytes), ...spec });
       let count = 0;
@@ -155,7 +155,7 @@ describeCases("the end of a process", (subject) => {
   it.each([
     ["pipes", { pipeStdin: true }, "\n"],
     ["a terminal", { tty: { echo: false } }, "\r\n"],
-  ])("P13 closing stdin early cuts nothing off the output, on %s", async (_where, spec, lineEnd) => {
+  ])("P13 closing stdin early does not truncate the output, on %s", async (_where, spec, lineEnd) => {
     const process = await start({ argv: ["seq", "1", "200000"], ...spec });
     await process.closeStdin();
     let [count, last] = [0, ""];

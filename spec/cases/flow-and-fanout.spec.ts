@@ -174,8 +174,8 @@ describe("flow and fan-out", () => {
   });
 
   it.each([
-    ["killed: the time of its session ends it", "SIGKILL", { sessionTtlMs: 300 }],
-    ["stopped: the lease ends it", "SIGSTOP", { pauseLeaseMs: 300 }],
+    ["killed: its session expires", "SIGKILL", { sessionTtlMs: 300 }],
+    ["stopped: its lease expires", "SIGSTOP", { pauseLeaseMs: 300 }],
   ] as const)("P73 a pause does not outlive a reader that is %s", async (_what, signal, limits) => {
     host = await WireHost.open({ limits });
     const { url } = host.server;

@@ -58,13 +58,13 @@ describe("frames", () => {
     ["without its code and signal", { type: "exited", seq: 1, result: "success", reason: "exited" }],
     ["without its code", { ...exit, exitCode: undefined }],
     ["with a code that is text", { ...exit, exitCode: "7" }],
-    ["with a code that is no whole number", { ...exit, exitCode: 0.5 }],
-    ["with a code that no system has", { ...exit, exitCode: 2 ** 40 }],
+    ["with a code that is not a whole number", { ...exit, exitCode: 0.5 }],
+    ["with an impossible code", { ...exit, exitCode: 2 ** 40 }],
     ["with a code and a signal", { ...exit, signal: "SIGKILL" }],
     ["with a signal that is a number", { ...exit, exitCode: null, signal: 9 }],
     ["without a result", { ...exit, result: undefined }],
-    ["of a type that nobody knows", { ...exit, type: "ended" }],
-  ])("P51 an exit %s is a violation, and nobody is told of a success", async (_what, event) => {
+    ["of an unknown type", { ...exit, type: "ended" }],
+  ])("P51 an exit %s is a violation, and is never reported as a success", async (_what, event) => {
     const { process, peer } = await startThere();
     const told = waiters(process);
     const fields = Object.entries(event).filter(([, value]) => value !== undefined);
@@ -121,7 +121,7 @@ describe("frames", () => {
     ["terminate", (process) => process.terminate()],
     ["holders", (process) => process.holders()],
     ["activity", (process) => process.activity()],
-  ])("P51 an answer to %s that holds nothing is a violation, not an answer", async (_what, call) => {
+  ])("P51 an empty result of %s is a violation", async (_what, call) => {
     const { client, peer } = await letIn();
     const starting = client.start({ argv: ["true"] });
     const request = await peer.next("request");

@@ -158,7 +158,7 @@ describe.each(["posix", "portable"] as const)("servers with the %s spawner", (sp
     ["one pipe", { pipeStdin: true, merge: true }],
     ["a terminal", { tty: true }],
     ["a raw terminal", { tty: { raw: true } }],
-  ])("P94 a variable stands in no command line that `ps` could show, on %s", async (_what, spec) => {
+  ])("P94 no variable is in a command line that `ps` could show, on %s", async (_what, spec) => {
     const value = uniqueName("password");
     const shown = new Set<number>();
     const look = () => {

@@ -36,7 +36,7 @@ describeCases("starts", (subject) => {
     ["is a file", "cwd-not-directory", file],
     ["leads nowhere", "cwd-not-accessible", loop],
     ...lockedCwd,
-  ])("P85 a working directory that %s is blamed itself, and not the program", async (_what, kind, cwd) => {
+  ])("P85 a working directory that %s is reported as the reason, and not the program", async (_what, kind, cwd) => {
     for (const tty of [false, true]) {
       expect(await refusal(start({ argv: ["/bin/echo", "x"], cwd, tty }))).toEqual(failed(kind, cwd));
     }
@@ -116,7 +116,7 @@ describeCases("starts", (subject) => {
     ["a NUL in a variable", "env.A", { argv: ["true"], env: { A: "a\0b" } }],
     ["no argv", "argv", { argv: [] }],
     ["no program", "argv[0]", { argv: [""] }],
-  ])("P99 %s is refused and named", async (_what, field, spec) => {
+  ])("P99 %s is refused, and the refusal names the field", async (_what, field, spec) => {
     expect(await refusal(start(spec))).toEqual({ code: "INVALID_PARAMS", data: { field } });
   });
 });

@@ -9,7 +9,7 @@ import { settled } from "../support/system-wait.ts";
 const scratch = makeScratch();
 
 describe("execwire run", () => {
-  it.each([0, 1, 3, 124, 255])("ends with the command's exit code %i", async (code) => {
+  it.each([0, 1, 3, 124, 255])("exits with the command's exit code %i", async (code) => {
     expect(await runCli(["run", "--", "sh", "-c", `exit ${code}`])).toEqual({
       stdout: "",
       stderr: "",
@@ -22,7 +22,7 @@ describe("execwire run", () => {
     ["TERM", 143],
     ["KILL", 137],
     ["SEGV", 139],
-  ])("ends with 128+n when SIG%s ended the command", async (name, code) => {
+  ])("exits with 128+n if SIG%s ended the command", async (name, code) => {
     expect(await runCli(["run", "--", "sh", "-c", `kill -${name} $$`])).toMatchObject({ code, stderr: "" });
   });
 
@@ -87,7 +87,7 @@ describe("execwire run", () => {
     ["a timeout that is no number", ["run", "--timeout", "soon", "true"]],
     ["a variable without a value", ["run", "--env", "NAME", "true"]],
     ["an unknown subcommand", ["jog"]],
-  ])("ends with 2 for wrong usage: %s", async (_name, args) => {
+  ])("exits with 2 for wrong usage: %s", async (_name, args) => {
     const ran = await runCli(args);
     expect(ran).toMatchObject({ code: 2, stdout: "" });
     expect(ran.stderr).toMatch(/^error: .+/);

@@ -153,7 +153,7 @@ describe("execwire wait", () => {
     ["an exit code", "exit 9", [], 9],
     ["a signal", "kill -TERM $$", [], 143],
     ["a timeout", "sleep 300", ["--timeout", "0.2"], 124],
-  ])("ends as the process does: %s", async (name, script, args, code) => {
+  ])("exits like the process: %s", async (name, script, args, code) => {
     const id = name.replace(" ", "-");
     await start(id, script, ...args);
     expect(await user.cli(["wait", id])).toEqual({ ...silent, code });

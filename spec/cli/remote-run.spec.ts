@@ -37,16 +37,16 @@ describe("execwire run --url", () => {
     ["a timeout", ["--timeout", "0.2", "--", "sleep", "300"], { stdout: "", stderr: "", code: 124 }],
     ["a terminal", ["-t", "--", "sh", "-c", "test -t 0 && stty size"], { stdout: "24 80\r\n", stderr: "", code: 0 }],
     ["a directory", ["-C", "/usr/bin", "--", "pwd"], { stdout: "/usr/bin\n", stderr: "", code: 0 }],
-  ])("passes %s through", async (_name, args, expected) => {
+  ])("passes on %s", async (_name, args, expected) => {
     expect(await run(args)).toEqual({ ...expected, signal: null });
   });
 
   it.each([
-    ["what does not exist", ["--", "no-such-command"], /^execwire: .*no-such-command.*\n$/, 127],
-    ["what cannot be executed", ["--", "/usr"], /^execwire: .*directory.*\n$/, 126],
+    ["a command that does not exist", ["--", "no-such-command"], /^execwire: .*no-such-command.*\n$/, 127],
+    ["a command that cannot be executed", ["--", "/usr"], /^execwire: .*directory.*\n$/, 126],
     ["a directory relative to nothing", ["-C", "bin", "--", "pwd"], /^execwire: cwd must be an absolute path/, 125],
     ["options that are the server's", ["--grace", "1", "--", "true"], /^execwire: .*pass them to execwire serve\n$/, 2],
-  ])("fails as it does here for %s", async (_name, args, stderr, code) => {
+  ])("fails like a local run for %s", async (_name, args, stderr, code) => {
     expect(await run(args)).toEqual({ stdout: "", stderr: expect.stringMatching(stderr), code, signal: null });
   });
 

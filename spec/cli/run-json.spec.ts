@@ -99,7 +99,7 @@ describe("execwire run --quiet", () => {
     ["--json", "--quiet"],
     ["--json", "--detach"],
     ["--quiet", "--detach"],
-  ])("does not go together: %s and %s", async (one, other) => {
+  ])("is refused with incompatible options: %s and %s", async (one, other) => {
     const ran = await runCli(["run", one, other, "--", "true"]);
     expect(ran).toMatchObject({ code: 2, stdout: "" });
     expect(ran.stderr).toMatch(/^error: .*cannot be used with/);

@@ -75,7 +75,7 @@ describe("execwire serve", () => {
   it.each([
     ["a symlink", (path: string) => symlinkSync("/tmp", path), /is not a directory/],
     ["open to others", (path: string) => mkdirSync(path), /is accessible to other users; run: chmod 700/],
-  ])("keeps no token in a runtime directory that is %s", async (_name, make, message) => {
+  ])("writes no token into a runtime directory that is %s", async (_name, make, message) => {
     make(user.file("."));
     if (!existsSync(user.file("."))) throw new Error("not made");
     if (message.source.includes("open")) chmodSync(user.file("."), 0o755);

@@ -101,7 +101,7 @@ describe("execwire serve", () => {
   });
 
   it.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)(
-    "ends all its processes on %s, with exit code 0",
+    "ends all its processes on %s, and exits with 0",
     async (signal) => {
       const server = await user.serve();
       const [pid = 0] = await startStubborn("(setsid sleep 300 &) ; echo $$; exec sleep 300");
@@ -135,9 +135,9 @@ describe("execwire serve", () => {
   });
 
   it.each([
-    ["asked to with --exit-on-stdin-close", ["--exit-on-stdin-close"], {}],
-    ["the environment says so", [], { CODEX_EXEC_SERVER_EXIT_ON_STDIN_CLOSE: "1" }],
-  ])("ends with its stdin when %s", async (_name, args, env) => {
+    ["--exit-on-stdin-close is given", ["--exit-on-stdin-close"], {}],
+    ["the environment variable is set", [], { CODEX_EXEC_SERVER_EXIT_ON_STDIN_CLOSE: "1" }],
+  ])("shuts down with the end of its stdin if %s", async (_name, args, env) => {
     const server = await user.serve(args, env);
     const [pid = 0] = await startStubborn();
     const environment = readFileSync(`/proc/${pid}/environ`, "latin1");

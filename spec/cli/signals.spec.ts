@@ -22,7 +22,7 @@ describe.each(["posix", "portable"])("execwire run with the %s spawner", (spawne
     ["SIGQUIT", 131],
     ["SIGUSR1", 138],
     ["SIGUSR2", 140],
-  ] as const)("passes %s on and ends as the command does", async (signal, code) => {
+  ] as const)("passes on %s and exits like the command", async (signal, code) => {
     const onStart = onLines((_line, child) => child.kill(signal));
     // exec: no shell that could handle the signal itself.
     const ran = await runCli(["run", "--spawner", spawner, "--", "sh", "-c", "echo up; exec sleep 300"], { onStart });

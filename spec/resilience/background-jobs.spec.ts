@@ -98,7 +98,7 @@ describe.each(["posix", "portable"] as const)("what an ended command has left in
 describe("commands that end right after they have started a job", () => {
   // In a program of its own: jest must not become a subreaper, which cannot be undone.
   it.each(["subreaper", "no subreaper"])(
-    "leave none behind at the end, however many start at once (%s)",
+    "leave no job behind at the end, however many start at once (%s)",
     async (mode) => {
       expect(await runScript("short-jobs", mode)).toEqual({ before: 30, after: 0 });
     },

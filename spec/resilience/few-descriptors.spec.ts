@@ -9,7 +9,7 @@ describe("a program with no descriptors left", () => {
     ["portable", "pipe"],
     ["portable", "tty"],
   ])(
-    "is refused more processes as resource-exhausted, and the others go on (%s, %s)",
+    "is refused more processes as resource-exhausted, and the others continue (%s, %s)",
     async (spawner, kind) => {
       const script = scriptArgv("few-descriptors", spawner, kind);
       const { stdout, stderr } = await runProgram(["sh", "-c", `ulimit -n 64; exec "$0" "$@"`, ...script]);

@@ -16,7 +16,7 @@ describe.each(["posix", "portable"] as const)("with the %s spawner", (spawner) =
   it.each<[string, Partial<ProcessSpec>]>([
     ["pipe", { pipeStdin: true }],
     ["terminal", { tty: { raw: true } }],
-  ])("a full stdin (%s) takes no CPU while other processes answer", async (_kind, streams) => {
+  ])("a full stdin (%s) uses no CPU time, and other processes still answer", async (_kind, streams) => {
     const deaf = await supervisor.start({ argv: ["sleep", "300"], env, ...streams });
     const first = await deaf.write(MEGABYTE);
     const parked = deaf.write(MEGABYTE);

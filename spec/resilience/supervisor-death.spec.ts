@@ -87,7 +87,7 @@ describe("a server that is killed with SIGKILL", () => {
   it.each([
     ["pipes", false],
     ["a terminal", true],
-  ])("leaves nobody: no process on %s, no job, no session that one of them made", async (_on, tty) => {
+  ])("leaves no process behind: none on %s, no job, and no session that one of them created", async (_on, tty) => {
     const server = await serve();
     const [, ...tree] = await server.start(TREE, 4, { tty });
     const guard = await guardOf(server.child);

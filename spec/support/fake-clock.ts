@@ -1,4 +1,4 @@
-// Time that moves only when a spec says so: no spec sleeps, and what a timer does is seen in the turn it is due.
+// A clock that only the spec advances: no spec sleeps, and timers fire in the turn in which they are due.
 import type { Cancel, Clock } from "../../lib/clock.ts";
 
 interface Timer {
@@ -6,12 +6,12 @@ interface Timer {
   readonly run: () => void;
 }
 
-/** A clock that stands still until `advance`. */
+/** A clock that moves only by `advance`. */
 export class FakeClock implements Clock {
   #now = 0;
   readonly #timers = new Set<Timer>();
 
-  /** Timers that are armed. */
+  /** Number of armed timers. */
   get armed(): number {
     return this.#timers.size;
   }
@@ -26,7 +26,7 @@ export class FakeClock implements Clock {
     return () => this.#timers.delete(timer);
   }
 
-  /** Moves time on, and runs what falls due in the order of its time, timers armed meanwhile included. */
+  /** Advances the clock and runs due timers in order, including those armed meanwhile. */
   advance(ms: number): void {
     const end = this.#now + ms;
     for (let next = this.#nextUntil(end); next; next = this.#nextUntil(end)) {
@@ -44,7 +44,7 @@ export class FakeClock implements Clock {
   }
 }
 
-/** A clock that tells which times were asked for. */
+/** A clock that records the requested times. */
 export class TellingClock extends FakeClock {
   readonly asked: number[] = [];
 

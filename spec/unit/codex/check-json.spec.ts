@@ -67,7 +67,7 @@ describe("the keys of an object", () => {
     '{"x":[{"y":{"a":1,"b":{"a":1},"a":2}}]}',
     '{"__proto__":1,"__proto__":2}',
     '{"a":{},"b":[],"a":"x"}',
-  ])("are refused twice: %s", (source) => {
+  ])("are refused if one occurs twice: %s", (source) => {
     expect(() => checkJson(source, WIDE)).toThrow("duplicate JSON object key");
   });
 
@@ -79,7 +79,7 @@ describe("the keys of an object", () => {
     '{"a":"b","b":"a"}',
     '{"a\\\\":1,"a":2}',
     '{"a":",\\"a\\":{[","b":1}',
-  ])("may be alike elsewhere: %s", (source) => {
+  ])("may occur again in another object: %s", (source) => {
     expect(() => checkJson(source, WIDE)).not.toThrow();
   });
 
@@ -134,7 +134,7 @@ describe("the id of a message", () => {
     ['{"id":1.0\n}', "1.0"],
     ['{"x":{"id":{"id":7}},"id":[1]}', undefined],
     ["5", undefined],
-  ])("of %s is found as it is written", (source, idText) => {
+  ])("is found in %s as it is written", (source, idText) => {
     expect(checkJson(source, WIDE).idText).toBe(idText);
   });
 });

@@ -203,18 +203,15 @@ describe("the log of a process at an exec-server", () => {
   });
 
   it.each([
-    [
-      "a stream that nobody knows",
-      { method: "process/output", params: { processId: "p", seq: 1, stream: "x", chunk: "" } },
-    ],
+    ["an unknown stream", { method: "process/output", params: { processId: "p", seq: 1, stream: "x", chunk: "" } }],
     ["a seq below 1", { method: "process/closed", params: { processId: "p", seq: 0 } }],
     [
-      "bytes that are no base64",
+      "bytes that are not base64",
       { method: "process/output", params: { processId: "p", seq: 1, stream: "pty", chunk: "?" } },
     ],
     ["an array", []],
-    ["a message that it could not read", { error: { code: -32600, message: "cannot parse" }, id: -1 }],
-  ])("ends over %s", async (_what, message) => {
+    ["a message that the server could not read", { error: { code: -32600, message: "cannot parse" }, id: -1 }],
+  ])("fails with the connection after %s", async (_what, message) => {
     const process = await world.start();
     world.server.say(message);
     await expect(transcript(process)).rejects.toMatchObject({ code: "PROTOCOL_VIOLATION" });

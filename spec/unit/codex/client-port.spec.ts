@@ -47,7 +47,7 @@ describe("signals and ends", () => {
     ["137 on a pipe is its end", false, 137, { result: "terminated", reason: "terminate" }],
     ["1 on a tty is its end", true, 1, { result: "terminated", reason: "terminate" }],
     ["any other number is the program's own", false, 3, { result: "error", reason: "exited" }],
-  ] as const)("is told before the answer to terminate: %s", async (_what, tty, exitCode, facts) => {
+  ] as const)("that is reported before the reply to terminate: %s", async (_what, tty, exitCode, facts) => {
     const process = await world.start({ tty });
     const ending = process.terminate();
     const { id } = await world.server.next("process/terminate");
@@ -58,9 +58,9 @@ describe("signals and ends", () => {
   });
 
   it.each([
-    ["a number above 128 as the number that it is", 137, { exitCode: 137, result: "error" }],
+    ["a number above 128 as an ordinary exit code", 137, { exitCode: 137, result: "error" }],
     ["an unknown status as unknown", -1, { exitCode: null, result: "error", reason: "lost" }],
-  ] as const)("tells %s", async (_what, exitCode, facts) => {
+  ] as const)("reports %s", async (_what, exitCode, facts) => {
     const process = await world.start();
     world.server.exited(1, exitCode);
     expect(await exitOf(process)).toEqual(exited(1, facts));
@@ -128,7 +128,7 @@ describe("stdin at an exec-server", () => {
   it.each([
     ["at the start of a line", "line\n", [4]],
     ["in the middle of a line", "li", [4, 4]],
-  ])("ends on a tty with its end-of-file character, %s", async (_what, typed, expected) => {
+  ])("is ended on a tty with the end-of-file character, %s", async (_what, typed, expected) => {
     const process = await world.start({ tty: true });
     const answers = [process.write(typed), process.closeStdin(), process.closeStdin(), process.write("late")];
     await world.server.answer("process/write", { status: "accepted" });

@@ -68,9 +68,9 @@ describe("a client that lost its connection", () => {
   });
 
   it.each([
-    ["is not known any more", (w: CodexClientWorld) => w.server.refuse("initialize", -32600, "unknown session id x")],
+    ["is no longer known", (w: CodexClientWorld) => w.server.refuse("initialize", -32600, "unknown session id x")],
     ["is another one", (w: CodexClientWorld) => w.server.answer("initialize", { sessionId: "another" })],
-  ])("gives up when its session %s", async (_what, refuse) => {
+  ])("gives up if its session %s", async (_what, refuse) => {
     const process = await world.start();
     await world.reconnect();
     await refuse(world);

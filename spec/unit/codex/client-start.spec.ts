@@ -26,17 +26,17 @@ const policy = { inherit: "core", ignoreDefaultExcludes: false, exclude: [], set
 describe("a start", () => {
   it.each<[string, Partial<ProcessSpec>, object]>([
     ["by default in the server's directory", {}, {}],
-    ["in a directory, as a URI", { cwd: "/a b/%/é?#" }, { cwd: "file:///a%20b/%25/%C3%A9%3F%23" }],
+    ["with a directory as a URI", { cwd: "/a b/%/é?#" }, { cwd: "file:///a%20b/%25/%C3%A9%3F%23" }],
     ["with an exact environment", { env: { A: "1" } }, { env: { A: "1" } }],
-    ["with a policy, of which all is said", { envPolicy: { inherit: "core" } }, { envPolicy: policy }],
+    ["with a policy in full", { envPolicy: { inherit: "core" } }, { envPolicy: policy }],
     [
       "with a name, a terminal and stdin",
       { arg0: "n", tty: true, pipeStdin: true },
       { arg0: "n", tty: true, pipeStdin: true },
     ],
-    ["with the terminal that there is", { tty: { rows: 24, cols: 80, echo: true, raw: false } }, { tty: true }],
-    ["for somebody", { metadata: { threadId: "t", toolCallId: "" } }, { metadata: { threadId: "t", toolCallId: "" } }],
-    ["with what is of no interest there", { labels: { a: "b" }, onDetach: "terminate", merge: false }, {}],
+    ["with a default terminal", { tty: { rows: 24, cols: 80, echo: true, raw: false } }, { tty: true }],
+    ["with metadata", { metadata: { threadId: "t", toolCallId: "" } }, { metadata: { threadId: "t", toolCallId: "" } }],
+    ["without options that the server does not know", { labels: { a: "b" }, onDetach: "terminate", merge: false }, {}],
   ])("is sent %s", async (_what, spec, params) => {
     const starting = world.backend.start({ ...base, ...spec });
     expect((await world.server.answer("process/start", { processId: "p" })).params).toEqual({ ...sent, ...params });
@@ -52,7 +52,7 @@ describe("a start", () => {
     ["tty size", { tty: { cols: 81 } }],
     ["tty echo", { tty: { echo: false } }],
     ["tty raw", { tty: { raw: true } }],
-  ])("is refused when it wants %s", async (what, spec) => {
+  ])("is refused if it requests %s", async (what, spec) => {
     expect(await refusal(world.backend.start({ ...base, ...spec }))).toEqual({ code: "UNSUPPORTED", data: { what } });
     expect(await world.backend.list()).toEqual([]);
   });
@@ -94,21 +94,21 @@ describe("a start", () => {
       { code: "SPAWN_FAILED", data: { kind: "resource-exhausted" } },
     ],
     [-32603, "dup of fd 5 failed", undefined, { code: "SPAWN_FAILED", data: { kind: "failed" } }],
-  ])("that is refused with %i %s is refused in our words", async (code, message, kind, expected) => {
+  ])("refused by the server with %i %s fails with our own error", async (code, message, kind, expected) => {
     const starting = refusal(world.backend.start(base));
     await world.server.refuse("process/start", code, message, kind ? { kind } : undefined);
     expect(await starting).toEqual(expected);
     expect(await refusal(world.backend.attach("p"))).toMatchObject({ code: "PROCESS_UNKNOWN" });
   });
 
-  it("says in one line what several lines said", async () => {
+  it("reports a message of several lines in one line", async () => {
     const starting = world.backend.start(base);
     await world.server.refuse("process/start", -32603, "Unable to spawn x because:\n  No viable candidates\n");
     await expect(starting).rejects.toThrow(/^cannot start program: Unable to spawn x because: No viable candidates$/);
   });
 
   it.each(["none", "linuxSeccomp", "macosSeatbelt", "windowsRestrictedToken", "of tomorrow"])(
-    "tells the sandbox that the server says: %s",
+    "reports the sandbox that the server names: %s",
     async (sandboxType) => {
       const starting = world.backend.start(base);
       await world.server.answer("process/start", { processId: "p", sandboxType });

@@ -68,9 +68,12 @@ describe("a value of another type", () => {
     [nothing, [], "invalid type: sequence, expected unit"],
     [nothing, 5, "invalid type: number, expected unit"],
     [nothing, false, "invalid type: boolean `false`, expected unit"],
-  ] as readonly (readonly [Field<unknown>, unknown, string])[])("%# is refused by name", (field, value, words) => {
-    expect(refusalOf(field, value)).toBe(words);
-  });
+  ] as readonly (readonly [Field<unknown>, unknown, string])[])(
+    "%# is refused, and the refusal names the field",
+    (field, value, words) => {
+      expect(refusalOf(field, value)).toBe(words);
+    },
+  );
 
   it("is quoted in shortened form", () => {
     expect(refusalOf(boolean, "x".repeat(1000)).length).toBeLessThan(200);
@@ -155,7 +158,7 @@ describe("a base64 value", () => {
     ["aGl=!", "Invalid symbol 33, offset 4."],
     ["aGkhaGkh!aGk", "Invalid symbol 33, offset 8."],
     ["AAAA\u0000AAA", "Invalid symbol 0, offset 4."],
-  ])("%j is refused in the words of the exec-server", (text, words) => {
+  ])("%j is refused with the message of the exec-server", (text, words) => {
     expect(refusalOf(base64, text)).toBe(words);
   });
 

@@ -19,7 +19,7 @@ describe("an incoming message", () => {
     ],
     ['{"id":-9223372036854775808,"method":"a"}', { kind: "request", id: "-9223372036854775808", method: "a" }],
     ['{"id":1,"method":"a","__proto__":{"params":1}}', { kind: "request", id: "1", method: "a", params: undefined }],
-  ])("is understood: %s", (source, envelope) => {
+  ])("is accepted: %s", (source, envelope) => {
     expect(parse(source)).toEqual(envelope);
   });
 

@@ -80,7 +80,7 @@ describe("the methods", () => {
     }
   });
 
-  it.each(["environment/info", "environment/status"])("%s takes no params", async (name) => {
+  it.each(["environment/info", "environment/status"])("%s accepts no params", async (name) => {
     await expect(call(name, { a: 1 })).rejects.toMatchObject({
       code: -32602,
       message: "invalid type: map, expected unit",

@@ -94,7 +94,7 @@ describe("fs/getMetadata and fs/canonicalize", () => {
     ["of one byte too many", `file:///${"x/".repeat(2_047)}y`],
     ["that is too long once its escapes are bytes", `file:///${"%C3%A9".repeat(2_048)}`],
     ["of megabytes", `file:///${"a/".repeat(2_000_000)}`],
-  ])("refuse a path %s as too long, before they look at anything", async (_what, path) => {
+  ])("refuse a path %s as too long before they access it", async (_what, path) => {
     const tooLong = "-32603 Filename too long (os error 36)";
     const params = { path, dataBase64: "", options: walkOptions, handleId: "h", recursive: true, force: true };
     const methods = connection.names.filter((name) => !/Block$|close$|copy$|watchMissing$/.test(name));

@@ -54,7 +54,7 @@ describe("an HTTP response", () => {
     ["HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\nx-t: 1\r\n\r\n", 200, "abcde"],
     ["HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\nno longer HTTP", 101, ""],
     [`HTTP/1.1 200 OK\r\nx: ${"a".repeat(100_000)}\r\ncontent-length: 1\r\n\r\nx`, 200, "x"],
-  ])("%# has status and body as they are", async (said, status, body) => {
+  ])("%# has its status and body unchanged", async (said, status, body) => {
     const answer = (await answerTo(said)) as Answer;
     expect(answer.status).toBe(status);
     expect(textOf(answer)).toBe(body);
@@ -234,9 +234,9 @@ describe("a redirect", () => {
 
   it.each([
     ["to no URL", 302, "http://[bad"],
-    ["that leaves the choice", 300, "/to"],
+    ["with a choice", 300, "/to"],
     ["to a proxy", 305, "/to"],
-  ])("%s is an answer like any other", async (_, status, location) => {
+  ])("%s is an ordinary response", async (_, status, location) => {
     servers.handlers.set("/from", redirect(status, location));
     const answer = await connection.call(servers.get("/from"));
     expect(answer.status).toBe(status);

@@ -54,7 +54,7 @@ describe("an HTTP request", () => {
   });
 
   it.each(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND"])(
-    "with %s has a body when there is one",
+    "with %s has a body if one is given",
     async (method) => {
       const seen = new Promise<string>((resolve) => {
         servers.handlers.set("/seen", async (request, response) => {
@@ -192,7 +192,7 @@ describe("params", () => {
     [asked({ url: "ftp://127.0.0.1:1/" }), "http/request only supports http and https URLs, got ftp"],
     [asked({ url: "file:///etc" }), "http/request only supports http and https URLs, got file"],
     [asked({ url: "data:text/plain,hi" }), "http/request only supports http and https URLs, got data"],
-  ])("%# are refused by name", async (params, words) => {
+  ])("%# are refused, and the refusal names the field", async (params, words) => {
     expect(await connection.refusal(params)).toBe(`-32602 ${words}`);
   });
 });
@@ -215,7 +215,7 @@ describe("a failure", () => {
   });
 
   it.each([
-    ["that is no HTTP", "garbage\r\n\r\n", /^http\/request failed: error sending request for url .*: Parse Error/],
+    ["that is not HTTP", "garbage\r\n\r\n", /^http\/request failed: error sending request for url .*: Parse Error/],
     ["that ends at once", "", /^http\/request failed: error sending request for url .*: socket hang up/],
     [
       "that breaks off",
@@ -223,7 +223,7 @@ describe("a failure", () => {
       /^failed to read http\/request response body: error decoding response body: aborted$/,
     ],
     ["that breaks off between chunks", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n", /aborted$/],
-  ])("is an answer %s", async (_, said, words) => {
+  ])("is a response %s", async (_, said, words) => {
     expect(await answerTo(said)).toMatch(words);
   });
 });

@@ -21,7 +21,7 @@ describe("what a program printed", () => {
     ["UTF-8 that looks like mistaken Cyrillic", "ÐŸÑ€Ð¸Ð²ÐµÑ‚"],
     ["escape sequences", "\x1b[31mred\x1b[0m"],
     ["nothing", ""],
-  ])("is taken as it is: %s", async (_what, text) => {
+  ])("is decoded as valid UTF-8: %s", async (_what, text) => {
     expect(await captured(Buffer.from(text))).toMatchObject({ text, encoding: "utf-8", isLossy: false });
   });
 
@@ -54,16 +54,16 @@ describe("what a program printed", () => {
     ["오류", "\xBF\xC0\xB7\xF9", "euc-kr"],
     ["hi", "\xFF\xFEh\0i\0", "utf-16le"],
     ["hi", "\xFE\xFF\0h\0i", "utf-16be"],
-  ])("reads as %j", async (text, bytes, encoding) => {
+  ])("is decoded as %j", async (text, bytes, encoding) => {
     expect(await captured(latin1(bytes))).toMatchObject({ text, encoding, isLossy: false });
   });
 
   it.each([
-    ["what is no text", "\xFF\xFE\xFD", "\uFFFD\uFFFD\uFFFD"],
+    ["invalid text", "\xFF\xFE\xFD", "\uFFFD\uFFFD\uFFFD"],
     ["a binary", "\x7FELF\x02\x01\x01\0\0\0\xFF\xC0\x80\0\0", "\x7FELF\x02\x01\x01\0\0\0\uFFFD\uFFFD\uFFFD\0\0"],
     ["UTF-8 that ends within a character", "na\xC3\xAFve caf\xC3", "naïve caf\uFFFD"],
     ["UTF-8 with a bad byte", "\xC3\xA4\xC3\xB6\xC3\xBC\xC3\x9F \xFF ok", "äöüß \uFFFD ok"],
-  ])("keeps its bytes where the text cannot say them: %s", async (_what, bytes, text) => {
+  ])("shows replacement characters for invalid bytes: %s", async (_what, bytes, text) => {
     const output = await captured(latin1(bytes));
     expect(output).toMatchObject({ text, encoding: "utf-8", isLossy: true });
     expect(output.toJSON().base64).toBe(latin1(bytes).toString("base64"));

@@ -16,12 +16,12 @@ describe("a mapped working directory", () => {
     ["/home/me/proj/src/../lib", "/srv/proj/lib"],
     ["/home/me/proj/..hidden", "/srv/proj/..hidden"],
     [undefined, "/srv/proj"],
-  ])("%s is %s over there", (cwd, mapped) => {
+  ])("%s becomes %s on the server", (cwd, mapped) => {
     expect(mapCwd(cwd, workspace)).toBe(mapped);
   });
 
   it.each(["/home/me", "/home/me/project", "/", "/srv/proj", "/home/me/proj/../other"])(
-    "%s is refused by name",
+    "%s is refused, and the refusal names it",
     async (cwd) => {
       const mapped = async () => mapCwd(cwd, workspace);
       expect(await refusal(mapped())).toEqual({

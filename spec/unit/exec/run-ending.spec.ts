@@ -57,7 +57,7 @@ describe("a run that times out", () => {
   it.each([
     ["null", { timeoutMs: null }],
     ["a full capture", { capture: "full" } as const],
-  ])("is none with %s", async (_what, options) => {
+  ])("never times out with %s", async (_what, options) => {
     const { run, child } = await begin(options);
     await pass(10_000_000);
     expect(child.calls).toEqual([]);

@@ -45,7 +45,7 @@ describe("a run", () => {
     ["SIGSYS", 159],
     ["SIGRT3", 163],
     ["SIGNEW", 128],
-  ])("says %s as a shell says it, and as it was", async (signal, exitCode) => {
+  ])("reports %s as a shell does, and as the signal itself", async (signal, exitCode) => {
     const { run, child } = await begin();
     child.exit(signal);
     child.end();
@@ -94,7 +94,7 @@ describe("a run", () => {
     ["capture", { capture: "half" as "full" }],
     ["leftBehind", { leftBehind: "kill" as "keep" }],
     ["stdin", { stdin: 5 as unknown as string }],
-  ])("refuses a wrong %s before it starts anything", async (field, options) => {
+  ])("refuses an invalid %s before it starts anything", async (field, options) => {
     const run = startRun(host.supervisor, { argv: ["/fake/program"] }, { clock: host.clock, ...options });
     expect(await refusal(run.result)).toEqual({ code: "INVALID_PARAMS", data: { field } });
     expect(await refusal(run.process)).toEqual({ code: "INVALID_PARAMS", data: { field } });

@@ -18,7 +18,7 @@ describe("a sandbox is blamed", () => {
     "sandbox: denied",
     "landlock",
     "failed to write file x",
-  ])("for: %s", (text) => {
+  ])("for a failure with the message: %s", (text) => {
     expect(denied({ texts: ["", text] })).toBe(true);
   });
 

@@ -52,7 +52,7 @@ describe("a log that accepts", () => {
         { type: "gap", firstSeq: 3, lastSeq: 3 },
       ],
     ],
-  ])("refuses %s", (_what, sent) => {
+  ])("refuses an impossible delivery: %s", (_what, sent) => {
     const log = new ReplayLog();
     const accepted = sent.map((each) => log.accept(each));
     expect(accepted.pop()).toBe(false);

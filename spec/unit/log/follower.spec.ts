@@ -253,27 +253,30 @@ describe("a follower", () => {
 
   it.each([
     ["any reader", false],
-    ["a lossless reader, for which the source is asked once more", true],
-  ])("brings it back for %s, one after the other, but not while another has something to read", (_who, lossless) => {
-    const log = new ReplayLog({ retainedBytes: 10_000 });
-    const line = new Line(log, { delivery: "gap", windowBytes: 1_000, retainedBytes: 300 });
-    for (let count = 0; count < 20; count += 1) print(log, "x".repeat(100));
-    const printed = Array.from({ length: 20 }, (_, index) => log.next(index) as ProcessEvent);
-    const viewer = new FollowingReader(line.follower.log, printed, 0, false);
-    while (line.step(1)) viewer.read(1);
-    for (let round = 0; round < 2; round += 1) {
-      const late = new FollowingReader(line.follower.log, printed, 0, lossless);
-      for (let moved = true; moved; ) moved = [late.read(1), line.step(1)].some(Boolean);
-      expect([late.position, late.lost]).toEqual([20, 0]);
-      late.leave();
-    }
-    const slow = new FollowingReader(line.follower.log, printed, 19, true);
-    while (line.step(1));
-    const last = new FollowingReader(line.follower.log, printed, 0, lossless);
-    last.read(1);
-    expect(last.lost).toBe(line.follower.log.firstSeq - 1);
-    expect([slow.read(1), slow.lost]).toEqual([true, 0]);
-  });
+    ["a lossless reader, for which the follower subscribes again", true],
+  ])(
+    "fetches the beginning again for %s, one after another, but not while another reader has to read",
+    (_who, lossless) => {
+      const log = new ReplayLog({ retainedBytes: 10_000 });
+      const line = new Line(log, { delivery: "gap", windowBytes: 1_000, retainedBytes: 300 });
+      for (let count = 0; count < 20; count += 1) print(log, "x".repeat(100));
+      const printed = Array.from({ length: 20 }, (_, index) => log.next(index) as ProcessEvent);
+      const viewer = new FollowingReader(line.follower.log, printed, 0, false);
+      while (line.step(1)) viewer.read(1);
+      for (let round = 0; round < 2; round += 1) {
+        const late = new FollowingReader(line.follower.log, printed, 0, lossless);
+        for (let moved = true; moved; ) moved = [late.read(1), line.step(1)].some(Boolean);
+        expect([late.position, late.lost]).toEqual([20, 0]);
+        late.leave();
+      }
+      const slow = new FollowingReader(line.follower.log, printed, 19, true);
+      while (line.step(1));
+      const last = new FollowingReader(line.follower.log, printed, 0, lossless);
+      last.read(1);
+      expect(last.lost).toBe(line.follower.log.firstSeq - 1);
+      expect([slow.read(1), slow.lost]).toEqual([true, 0]);
+    },
+  );
 
   it("completes its readers after closed, and fails them without", async () => {
     const { follower, log } = make();

@@ -67,7 +67,7 @@ describe("a long-poll read", () => {
     [9, ["aa", "bbb", "cccc"], 4],
     [100, ["aa", "bbb", "cccc"], 4],
   ])(
-    "with maxBytes %i returns whole chunks, at least one, and continues after the last",
+    "returns whole chunks with maxBytes %i, at least one, and continues after the last",
     async (maxBytes, texts, nextSeq) => {
       const { log, clock } = reading("aa", "bbb", "cccc");
       exit(log);

@@ -100,7 +100,7 @@ describe("the sessions of a server", () => {
   });
 
   it.each(["view", "control"] as const)(
-    "make room when they are detached and own nothing, the oldest first (%s)",
+    "make room if they are detached and own nothing, the oldest first (%s)",
     (role) => {
       const { ended, sessions } = make(3);
       const owner = detached(sessions, role);

@@ -96,18 +96,18 @@ const alive = (pids: readonly number[]) => pids.map(isAlive);
 
 describe.each(SHELLS)("the guard's script in %s", (...shell) => {
   it.each([
-    ["by its number", reservedRecordOf],
-    ["by its start time too", recordOf],
-  ])("kills a session that is recorded %s, and who left it", async (_how, record) => {
+    ["by its id", reservedRecordOf],
+    ["by its id and start time", recordOf],
+  ])("kills a session that is recorded %s, and its descendants that left it", async (_how, record) => {
     const tree = await lead(sh(TREE), 5);
     await killAfter(record(tree[0]), shell);
     await allGone(...tree);
   });
 
   it.each([
-    ["0 as a start time", (pid: number) => recordOf(pid, 0)],
-    ["none", reservedRecordOf],
-  ])("kills what a leader that is gone, and has %s, left in its session", async (_what, record) => {
+    ["the start time 0", (pid: number) => recordOf(pid, 0)],
+    ["no start time", reservedRecordOf],
+  ])("kills what an exited leader with %s left in its session", async (_what, record) => {
     const [leader, job = 0] = await lead(sh("sleep 300 & echo $!"), 1);
     // It is reaped already: a zombie would show its real start time.
     expect(
@@ -206,8 +206,8 @@ describe.each(SHELLS)("the guard's script in %s", (...shell) => {
   it.each([
     ["parentheses, spaces and a line feed", ") S 1 1 (\n1 x"],
     ["a command to the shell", ") $(kill 0) `"],
-    ["bytes that are no text", Buffer.from([0x81, 0x82, 0x29, 0x20, 0x83, 0x88, 0xff, 0x5c])],
-  ])("kills whoever is named with %s", async (_what, name) => {
+    ["bytes that are not text", Buffer.from([0x81, 0x82, 0x29, 0x20, 0x83, 0x88, 0xff, 0x5c])],
+  ])("kills a process whose name contains %s", async (_what, name) => {
     const folder = mkdtempSync(at("names-"));
     const path = Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(name)]);
     symlinkSync("/bin/sh", path);
@@ -252,9 +252,9 @@ describe("a guard", () => {
   });
 
   it.each([
-    ["is not there", "/no/such/shell", /ENOENT/],
-    ["is none", "/bin/false", /exit code 1/],
-  ])("whose shell %s is reported once, however many processes want it", async (_how, shell, message) => {
+    ["does not exist", "/no/such/shell", /ENOENT/],
+    ["is not a shell", "/bin/false", /exit code 1/],
+  ])("whose shell %s is reported once, however many processes need it", async (_how, shell, message) => {
     const guard = make({ shell });
     const [pid] = await lead(["sleep", "300"], 0);
     guard.add(pid);

@@ -27,7 +27,7 @@ describe("the holders of a stream", () => {
   it.each([
     ["pipe", false, "stdin"],
     ["terminal", true, "pty"],
-  ])("has that very %s open, and we do not count", async (_what, tty, stream) => {
+  ])("include a process that has the same %s open, and exclude this program", async (_what, tty, stream) => {
     const { pid, file } = await reader(tty);
     expect(holders(file, pid)).toEqual([[pid, stream]]);
   });

@@ -14,7 +14,7 @@ afterAll(() => supervisor.close());
 
 describe("a process in /proc", () => {
   it.each([") S 1 (x", "a b c", "(((", ")))", "new\nline) R 7", "12 34", "ünïcödé"])(
-    "is read rightly when named %j",
+    "is read correctly if named %j",
     async (name) => {
       symlinkSync("/bin/sh", at(name));
       const child = await supervisor.start({ argv: [at(name), "-c", "read line"], pipeStdin: true });

@@ -37,13 +37,13 @@ describe("a typed line", () => {
     ["is ended by a newline", {}, [`${x(4095)}\n`, x(4095)]],
     ["is ended by a return", {}, [`${x(4095)}\r`, x(4095)]],
     ["is ended by the end-of-file character", {}, [`${x(4095)}\x04`, x(4095)]],
-    ["is thrown away by the kill character", {}, [`${x(4095)}\x15`, x(4095)]],
-    ["is thrown away by an interrupt", {}, [`${x(4095)}\x03`, x(4095)]],
+    ["is discarded by the kill character", {}, [`${x(4095)}\x15`, x(4095)]],
+    ["is discarded by an interrupt", {}, [`${x(4095)}\x03`, x(4095)]],
     ["is shorter after an erase", {}, [`${x(4095)}\x7f`, "x"]],
     ["does not count a quoting character", {}, [`${x(4094)}\x16x`]],
-    ["does not count what holds the output back", {}, [`${x(4095)}\x13\x11`]],
+    ["does not count the flow control characters", {}, [`${x(4095)}\x13\x11`]],
     ["does not count returns that are ignored", { input: IGNCR }, [`${x(4095)}\r\r`]],
-    ["is as long as it likes in raw mode", { local: ICANON }, [x(5000), x(5000)]],
+    ["may have any length in raw mode", { local: ICANON }, [x(5000), x(5000)]],
   ])("%s", (_what, modes, writes) => {
     expect(type(modes, ...writes)).toEqual(writes.map(() => "typed"));
   });
@@ -51,15 +51,15 @@ describe("a typed line", () => {
   it.each<[string, { input?: number; local?: number }, string[]]>([
     ["holds 4,095 bytes", {}, [x(4096)]],
     ["may be too long in the middle of a write", {}, [`a\n${x(4096)}\nb\n`]],
-    ["goes on over writes", {}, ["a\nb", x(4095)]],
+    ["continues over several writes", {}, ["a\nb", x(4095)]],
     ["counts bytes, not characters", {}, ["\xc3\xa9".repeat(2048)]],
     ["counts a quoted line end", {}, [`${x(4095)}\x16\n`]],
     ["counts a quoted quoting character once", {}, [`${x(4094)}\x16\x16x`]],
-    ["is not ended by a return that stays one", { input: ICRNL }, [`${x(4095)}\r`]],
+    ["is not ended by a return that is not translated", { input: ICRNL }, [`${x(4095)}\r`]],
     ["is not ended by a newline that becomes a return", { input: INLCR | ICRNL }, [`${x(4095)}\n`]],
-    ["counts an interrupt that is none", { local: ISIG }, [`${x(4095)}\x03`]],
+    ["counts an interrupt character without ISIG", { local: ISIG }, [`${x(4095)}\x03`]],
     ["survives an interrupt that flushes nothing", { local: NOFLSH }, [`${x(4095)}\x03x`]],
-    ["counts a quoting character that is none", { local: IEXTEN }, [`${x(4095)}\x16`]],
+    ["counts a quoting character without IEXTEN", { local: IEXTEN }, [`${x(4095)}\x16`]],
     ["counts zeros, which stand for no character", {}, [`${x(4095)}\0`]],
   ])("%s", (_what, modes, writes) => {
     expect(type(modes, ...writes).at(-1)).toBe("refused");

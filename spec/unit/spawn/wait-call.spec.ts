@@ -27,12 +27,12 @@ describe("a system call", () => {
   });
 
   it.each([
-    ["that may not be seen", undefined],
-    ["of somebody who runs", "running\n"],
-    ["of somebody in none", `-1 ${STACK}\n`],
+    ["that cannot be read", undefined],
+    ["of a running thread", "running\n"],
+    ["of a thread outside of any system call", `-1 ${STACK}\n`],
     ["of a 32-bit program, which has other numbers", "0 0x3 0xff8a4c00 0x20000 0x0 0x0 0x0 0xffa1bbd8 0xf7f2503\n"],
     ["that is empty", ""],
-  ])("%s tells nothing", (_what, line) => {
+  ])("%s reveals nothing", (_what, line) => {
     expect(wait(line)).toBeUndefined();
   });
 
@@ -61,7 +61,7 @@ describe("a function of the kernel", () => {
     ["pipe_write", { for: "something" }],
     ["0", { for: "something" }],
     ["", { for: "something" }],
-  ])("%j is the sleep of who waits for %j", (name, wait) => {
+  ])("%j is the sleep of a thread that waits for %j", (name, wait) => {
     expect(waitInFunction(name)).toEqual(wait);
   });
 });

@@ -26,7 +26,7 @@ describe("the descriptors of a program", () => {
     [256, 225, true, false],
     [256, Number.POSITIVE_INFINITY, true, true],
     [undefined, 1_000_000, false, false],
-  ])("of which %p may be open and %p are: scarce %p, used up %p", (max, open, scarce, usedUp) => {
+  ])("with a limit of %p and %p open: scarce %p, used up %p", (max, open, scarce, usedUp) => {
     const { areScarce, areUsedUp } = program(max, open).descriptors;
     expect([areScarce, areUsedUp]).toEqual([scarce, usedUp]);
   });
