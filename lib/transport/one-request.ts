@@ -12,12 +12,12 @@ export function acceptOneRequestEach(http: Server, maxHeadBytes: number): void {
   const [serve] = http.listeners("connection") as [(connection: Duplex) => void];
   http.removeAllListeners("connection");
   http.on("connection", (socket: Socket) => {
-    takeHead(socket, maxHeadBytes, (connection) => serve.call(http, connection));
+    readHead(socket, maxHeadBytes, (connection) => serve.call(http, connection));
   });
 }
 
 /** Reads the head of a request, then passes on a connection that begins with it. */
-function takeHead(socket: Socket, maxBytes: number, onHead: (connection: Duplex) => void): void {
+function readHead(socket: Socket, maxBytes: number, onHead: (connection: Duplex) => void): void {
   const head = Buffer.allocUnsafe(maxBytes);
   let length = 0;
   // Node adds its own error listener only when it gets the connection.

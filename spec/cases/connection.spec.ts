@@ -25,7 +25,7 @@ const env = { PATH: "/usr/bin:/bin" };
 const auth = { kind: "token", token: TOKEN } as const;
 const lost = (reason: string) => ({ code: "CONNECTION_LOST", data: { reason } });
 
-describe("connection", () => {
+describe("connections", () => {
   let host: WireHost;
   const undo: (() => unknown)[] = [];
   afterEach(async () => {

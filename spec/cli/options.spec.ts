@@ -44,7 +44,7 @@ describe("execwire run", () => {
   });
 });
 
-describe("the help", () => {
+describe("the help of execwire", () => {
   it("of `run` explains its options and exit codes, with examples", async () => {
     const { stdout, stderr, code } = await runCli(["run", "--help"]);
     expect({ stderr, code }).toEqual({ stderr: "", code: 0 });

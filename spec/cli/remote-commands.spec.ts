@@ -160,7 +160,7 @@ describe("execwire wait", () => {
   });
 });
 
-describe("the help", () => {
+describe("the help of execwire", () => {
   const commands = ["run", "serve", "ps", "attach", "logs", "write", "signal", "stop", "wait"];
 
   it.each(commands)("of `%s` has an example", async (name) => {

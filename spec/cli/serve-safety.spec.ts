@@ -126,7 +126,7 @@ describe("execwire serve", () => {
   });
 });
 
-describe("a client", () => {
+describe("a client of execwire serve", () => {
   it("explains how to start a server if there is none", async () => {
     const ran = await user.cli(["ps", "--url", "ws://127.0.0.1:1"]);
     expect(ran).toEqual(

@@ -80,7 +80,7 @@ describe("a start whose description would be too long", () => {
   });
 });
 
-describe("events", () => {
+describe("events of processes", () => {
   it("never come before the reply that announces their process, and come in the order of their seqs", async () => {
     const ids = Array.from({ length: 100 }, (_, index) => `short-${index}`);
     const asked = new Map(ids.map((id) => [id, peer.ask("process/start", startParams(id, "echo out; echo err >&2"))]));
@@ -108,7 +108,7 @@ describe("events", () => {
   });
 });
 
-describe("terminate", () => {
+describe("process/terminate", () => {
   it("reaches a descendant that left the group", async () => {
     await peer.start("tree", "setsid sh -c 'echo $$; sleep 1000' & read line", { pipeStdin: true });
     const pid = await peer.until(() => Number(/^(\d+)\n/.exec(peer.textOf("tree"))?.[1]) || undefined);

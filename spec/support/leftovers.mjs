@@ -1,5 +1,5 @@
-// What a spec file leaves behind in its worker: child processes, and everything else that keeps Node running. Jest itself has some,
-// so only what did not exist before the file counts. LEFTOVERS=1 also names the lines that made the timers, which is slow.
+// What a spec file leaves behind in its worker: child processes, and everything else that keeps Node running. Jest itself has
+// some, so only what did not exist before the file counts. LEFTOVERS=1 also names the lines that made the timers, which is slow.
 import { createHook } from "node:async_hooks";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 

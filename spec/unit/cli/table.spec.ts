@@ -29,7 +29,7 @@ describe("the width of a text on a terminal", () => {
   });
 });
 
-describe("a table", () => {
+describe("a table on a terminal", () => {
   const rows = [
     ["ID", "STATE", "COMMAND"],
     ["日本語", "closed", "true"],

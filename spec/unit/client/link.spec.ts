@@ -59,7 +59,7 @@ class World {
   }
 }
 
-describe("a link", () => {
+describe("the link of a client", () => {
   it("sends hello first, and is connected with the welcome", async () => {
     const world = new World("secret token");
     await nextTurn();

@@ -23,7 +23,7 @@ const sent = {
 };
 const policy = { inherit: "core", ignoreDefaultExcludes: false, exclude: [], set: {}, includeOnly: [] } as const;
 
-describe("a start", () => {
+describe("a start at an exec-server", () => {
   it.each<[string, Partial<ProcessSpec>, object]>([
     ["by default in the server's directory", {}, {}],
     ["with a directory as a URI", { cwd: "/a b/%/é?#" }, { cwd: "file:///a%20b/%25/%C3%A9%3F%23" }],

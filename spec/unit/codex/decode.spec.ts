@@ -80,7 +80,7 @@ describe("a value of another type", () => {
   });
 });
 
-describe("a struct", () => {
+describe("a struct in params", () => {
   const params = struct("S", {
     name: string,
     note: optional(string),

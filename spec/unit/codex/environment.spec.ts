@@ -53,7 +53,7 @@ describe("the information on the host", () => {
   });
 });
 
-describe("the shell", () => {
+describe("the shell of the host", () => {
   it("is the first one that exists, can be executed, and has a known name", async () => {
     writeFileSync(scratch("fish"), "");
     writeFileSync(scratch("bash"), "");
@@ -69,7 +69,7 @@ describe("the shell", () => {
   });
 });
 
-describe("the methods", () => {
+describe("the methods of the Codex protocol", () => {
   const call = async (name: string, params?: unknown) =>
     environmentMethods(await environmentInfo())[name]!.call(params);
 

@@ -214,7 +214,7 @@ describe("fs/createDirectory, fs/remove and fs/copy", () => {
   });
 });
 
-describe("a sandbox", () => {
+describe("a sandbox in params of fs/*", () => {
   const sandbox = { permissions: { type: "external", network: "restricted" }, windowsSandboxLevel: "disabled" };
   const anything = {
     dataBase64: "",

@@ -161,7 +161,7 @@ describe("an encoded body", () => {
   });
 });
 
-describe("a redirect", () => {
+describe("an HTTP redirect", () => {
   const redirect = (status: number, location: string) => (_: IncomingMessage, response: ServerResponse) =>
     void response.writeHead(status, { location }).end("moved");
 

@@ -146,7 +146,7 @@ describe("a header with a variable", () => {
   });
 });
 
-describe("params", () => {
+describe("the params of an HTTP request", () => {
   const asked = (more: object) => ({ method: "GET", url: "http://127.0.0.1:1/", requestId: "r", ...more });
 
   it.each([
@@ -197,7 +197,7 @@ describe("params", () => {
   });
 });
 
-describe("a failure", () => {
+describe("a failure of an HTTP request", () => {
   it("to connect names the address", async () => {
     const raw = await rawServer(() => undefined);
     raw.close();

@@ -34,7 +34,7 @@ const plain = ({ head, tail, omittedBytes }: Excerpt) => [
 ];
 const both = (taken: Capture) => [plain(taken.excerpt("stdout")), plain(taken.excerpt("stderr"))];
 
-describe("a capture", () => {
+describe("the capture of a run", () => {
   it("assigns lost bytes to their streams once the end of the log has the totals", () => {
     const taken = capture(output("stdout", "a"), output("stderr", "b"), gap(50), closed({ stdout: 41, stderr: 11 }));
     expect(both(taken)).toEqual([

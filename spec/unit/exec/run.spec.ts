@@ -53,7 +53,7 @@ describe("a run", () => {
     expect(result).toMatchObject({ exitCode, signal, exited: { exitCode: null, signal, reason: "signal" } });
   });
 
-  it("rejects if its end will never be known, without an unhandled rejection in subscribers", async () => {
+  it("rejects if its end will never be known, without an unhandled rejection elsewhere", async () => {
     const { run } = await begin({ timeoutMs: null });
     await host.close();
     expect(await refusal(run.result)).toEqual({ code: "CLOSED", data: {} });
@@ -182,7 +182,7 @@ describe("the stdin of a run", () => {
     expect((await run.result).exitCode).toBe(0);
   });
 
-  it("is not opened without input", async () => {
+  it("is not piped without input, unless the spec requests it", async () => {
     await begin();
     await begin({}, { pipeStdin: true });
     expect(host.spawner.launches.map(({ pipeStdin }) => pipeStdin)).toEqual([false, true]);

@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => host.close());
 
-describe("exec_start", () => {
+describe("the start of a session", () => {
   it("answers at the end of a process that ends in time, with its output and without a session", async () => {
     const call = await host.call(host.sessions.start({ argv }));
     host.child.output("done\n");
@@ -66,7 +66,7 @@ describe("exec_start", () => {
     expect(answer).not.toHaveProperty("sessionId");
   });
 
-  it("waits for the rest of the output when the exit comes before the end of its time", async () => {
+  it("answers at the exit if it comes just before the end of its time", async () => {
     const call = await host.call(host.sessions.start({ argv, yieldMs: 1_000 }));
     await host.pass(999);
     host.child.exit("SIGKILL");

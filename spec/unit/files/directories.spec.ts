@@ -9,7 +9,7 @@ const made = (name: string, recursive = true) => createDirectory(Buffer.from(scr
 const removed = (name: string, { recursive = true, force = true } = {}) =>
   remove(Buffer.from(scratch(name)), { recursive, force });
 
-describe("making a folder", () => {
+describe("creating a folder", () => {
   it("creates the folders above it, and accepts an existing one", async () => {
     await made("a/b/c");
     await made("a/b/c");
@@ -35,7 +35,7 @@ describe("making a folder", () => {
   });
 });
 
-describe("removing", () => {
+describe("removing a path", () => {
   it("removes a tree, and links in it without their targets", async () => {
     mkdirSync(scratch("kept"));
     writeFileSync(scratch("kept/file"), "");

@@ -19,7 +19,7 @@ symlinkSync("loop", scratch("loop"));
 execFileSync("mkfifo", [scratch("fifo")]);
 
 describe("the metadata of a path", () => {
-  it("has whole milliseconds", async () => {
+  it("has times in whole milliseconds", async () => {
     const { createdAtMs, ...rest } = await readMetadata(pathOf("file"));
     expect(rest).toEqual({ isDirectory: false, isFile: true, isSymlink: false, size: 5, modifiedAtMs: 1_234_567 });
     expect(Number.isInteger(createdAtMs)).toBe(true);

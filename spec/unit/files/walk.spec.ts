@@ -31,7 +31,7 @@ async function walked(root: string, options: Partial<WalkOptions> = {}) {
   };
 }
 
-describe("a walk", () => {
+describe("a walk through a tree", () => {
   it("goes breadth first by name, and omits links and FIFOs", async () => {
     expect(await walked("tree")).toEqual({
       found: [".hidden/", "a", "b/", ".hidden/secret", "b/inner"],

@@ -99,7 +99,7 @@ describe("a follower", () => {
     expect(log.next(4)).toEqual({ type: "gap", firstSeq: 5, lastSeq: 9 });
   });
 
-  it("reports the exact lost bytes to a reader that began in an empty log", () => {
+  it("reports the exact lost bytes to a reader that began ahead of an empty log", () => {
     const { follower, log } = make({ retainedBytes: 2 });
     const cursor = new Cursor(log, 1);
     follower.follow();

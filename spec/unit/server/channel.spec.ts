@@ -15,7 +15,7 @@ function channel(viewers: number, headSeq: number): Channel {
   return made;
 }
 
-describe("a channel", () => {
+describe("a process shared by viewers", () => {
   it("gives all viewers the same frame", () => {
     const shared = channel(3, 40);
     const events = Array.from({ length: 40 }, (_, index) => event(index + 1));

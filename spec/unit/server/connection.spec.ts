@@ -11,7 +11,7 @@ const TOKEN = "control me";
 const VIEW_TOKEN = "look at me";
 const HANDSHAKE_MS = 500;
 
-describe("a connection", () => {
+describe("a connection to a server", () => {
   let host: FakeHost;
   let server: ExecwireServer;
   beforeEach(async () => {

@@ -133,7 +133,7 @@ describe.each(SHELLS)("the guard's script in %s", (...shell) => {
     expect(isAlive(other)).toBe(true);
   });
 
-  it("kills processes with a recorded mark in the subtree of the guard's reaper", async () => {
+  it("kills processes with a recorded mark that were reparented like the guard", async () => {
     const [mark, other] = [2 ** 40 + process.pid, 2 ** 41 + process.pid];
     const [leader] = await lead(sh("sleep 300"), 0);
     const [marked] = await lead(["sleep", "300"], 0);

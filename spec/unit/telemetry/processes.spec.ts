@@ -171,7 +171,7 @@ describe("the output and input", () => {
   });
 });
 
-describe("a loss", () => {
+describe("a loss of output", () => {
   /** Prints more than is retained. */
   async function flood(): Promise<FakeProcess> {
     host = new FakeHost({ meter: metrics.meter, limits: { retainedEvents: 2, mergeBelowBytes: 0 } });
