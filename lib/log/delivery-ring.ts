@@ -43,11 +43,6 @@ export class DeliveryRing {
     return this.#bytes;
   }
 
-  /** The last seq of the oldest delivery; there must be one. */
-  get oldestSeq(): Seq {
-    return lastSeqOf(this.#items[this.#oldest & this.#mask] as Delivery);
-  }
-
   /** Appends the event `head + 1`, or a gap that begins there. Returns its output bytes. */
   push(delivery: Delivery): number {
     if (this.length > this.#mask) this.#grow();

@@ -271,7 +271,7 @@ export class ReplayLog implements LogView {
   /** Evicts all output that no hold keeps, but not the end; for a closed log when closed logs use too much memory. */
   trim(): void {
     const floor = Math.min(this.holds.floor(), this.holds.wish().floor);
-    while (this.#ring.length > 1 && this.#ring.oldestSeq <= floor) this.#shift();
+    while (this.#ring.length > 1 && this.#ring.first <= floor) this.#shift();
   }
 
   /** Removes this log from the budget. Readers that still have it can continue to read. */
@@ -305,8 +305,8 @@ export class ReplayLog implements LogView {
     while (this.#isOver() || (this.#budget.over && this.#owed > 0)) {
       // The newest event stays, however small the bounds.
       if (this.#ring.length <= 1) return;
-      const seq = this.#ring.oldestSeq;
-      if (seq > floor || (seq > wish.floor && this.#grants(wish))) return;
+      const { first } = this.#ring;
+      if (first > floor || (first > wish.floor && this.#grants(wish))) return;
       this.#owed -= this.#shift();
     }
   }

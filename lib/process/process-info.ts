@@ -63,6 +63,7 @@ export function describeArgv(argv: readonly string[], maxBytes: number): Pick<Pr
   let rest = maxBytes;
   let cut = 0;
   for (const argument of argv) {
+    if (rest < TEXT_HEAD_BYTES && shown.length > 0) break;
     const part = utf8Prefix(argument, Math.max(0, rest - TEXT_HEAD_BYTES));
     // An argument of which nothing fits is left out, except for the program, which always keeps its place.
     if (part === "" && argument !== "" && shown.length > 0) break;

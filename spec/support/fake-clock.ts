@@ -4,6 +4,7 @@ import type { Cancel, Clock } from "../../lib/clock.ts";
 interface Timer {
   readonly at: number;
   readonly run: () => void;
+  readonly background: boolean;
 }
 
 /** A clock that moves only by `advance`. */
@@ -16,12 +17,17 @@ export class FakeClock implements Clock {
     return this.#timers.size;
   }
 
+  /** Number of armed timers that keep a program alive. */
+  get foreground(): number {
+    return [...this.#timers].filter(({ background }) => !background).length;
+  }
+
   now(): number {
     return this.#now;
   }
 
-  after(ms: number, run: () => void): Cancel {
-    const timer: Timer = { at: this.#now + ms, run };
+  after(ms: number, run: () => void, { background = false } = {}): Cancel {
+    const timer: Timer = { at: this.#now + ms, run, background };
     this.#timers.add(timer);
     return () => this.#timers.delete(timer);
   }
@@ -48,8 +54,8 @@ export class FakeClock implements Clock {
 export class TellingClock extends FakeClock {
   readonly asked: number[] = [];
 
-  override after(ms: number, run: () => void): Cancel {
+  override after(ms: number, run: () => void, options?: { readonly background?: boolean }): Cancel {
     this.asked.push(ms);
-    return super.after(ms, run);
+    return super.after(ms, run, options);
   }
 }

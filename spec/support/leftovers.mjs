@@ -88,6 +88,8 @@ function commandOf(pid) {
 
 /** How many of each kind keep Node running; timers and handles that are unref'd are not among them. */
 function counts() {
+  // Node makes these streams when they are first used, by whichever file that is.
+  void [process.stdin, process.stdout, process.stderr];
   const numbers = {};
   for (const name of process.getActiveResourcesInfo()) numbers[name] = (numbers[name] ?? 0) + 1;
   return numbers;

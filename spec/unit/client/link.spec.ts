@@ -151,9 +151,7 @@ describe("the link of a client", () => {
     expect(world.link.state).toBe("connected");
   });
 
-  it("fails for good when its first attempt finds no server, or gets no welcome", async () => {
-    const absent = new World();
-    absent.server.up = false;
+  it("fails for good when it is not welcomed on its first attempt", async () => {
     const lost = { code: "CONNECTION_LOST", data: { reason: "unreachable" } };
     const silent = new World();
     await nextTurn();

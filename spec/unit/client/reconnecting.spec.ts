@@ -97,7 +97,7 @@ class World {
   }
 }
 
-describe("a reconnecting connection", () => {
+describe("a connection that reconnects", () => {
   let world: World;
   beforeEach(() => {
     world = new World();
@@ -131,6 +131,15 @@ describe("a reconnecting connection", () => {
     world.connection.onWelcome(PING_MS);
     world.connection.end(new ExecwireError("CLOSED", "over"));
     expect([world.connection.isOpen, world.connection.transport]).toEqual([false, undefined]);
+  });
+
+  it("fails at once if the first attempt finds no server", async () => {
+    world.open = () => Promise.reject(new Error("no server"));
+    world.connection.connect();
+    const lost = { code: "CONNECTION_LOST", data: { reason: "unreachable" } };
+    expect(await refusal(world.connection.ready)).toEqual(lost);
+    expect(world.reason?.message).toBe("cannot connect: no server");
+    expect([world.states, world.clock.armed]).toEqual([["connecting", "closed"], 0]);
   });
 
   it("closes a socket that opens too late, and tries the next one in time", async () => {
@@ -194,6 +203,15 @@ describe("a reconnecting connection", () => {
     expect(second.calls).toEqual(["send 1", "terminate"]);
   });
 
+  it("keeps the program alive while it reconnects, and not while it is connected", async () => {
+    await world.connected();
+    expect([world.clock.armed, world.clock.foreground]).toEqual([1, 0]);
+    await world.pass(PING_MS);
+    expect([world.clock.armed, world.clock.foreground]).toEqual([1, 0]);
+    await world.lose();
+    expect(world.clock.foreground).toBe(2);
+  });
+
   it("begins to count silent intervals again after a reconnect", async () => {
     await world.connected();
     await world.pass(PING_MS);
@@ -213,16 +231,24 @@ describe("a reconnecting connection", () => {
     };
     socket.handlers?.frame(Uint8Array.of(1));
     expect(world.reason).toMatchObject({ code: "INTERNAL", cause: mistake });
-    expect(world.reason?.message).toContain("a mistake");
+    expect(world.reason?.message).toBe("a message of the server could not be handled: a mistake");
     expect([socket.calls.at(-1), world.states.at(-1), world.clock.armed]).toEqual(["close 4400 ", "closed", 0]);
   });
 
   it("gives up at the deadline of its recovery, closes its socket, and is closed once", async () => {
     await world.connected();
-    const second = await world.lose();
-    await world.pass(RECOVERY_MS - BACKOFF_MS);
+    world.open = () => Promise.reject(new Error("no server"));
+    await world.lose();
+    await world.pass(RECOVERY_MS - 4 * BACKOFF_MS);
+    world.open = async () => world.socket();
+    // The longest possible pause.
+    await world.pass(BACKOFF_MS);
+    const second = world.sockets[1] as FakeTransport;
+    await world.pass(2 * BACKOFF_MS - 1);
+    expect(second.calls).toEqual(["send 1"]);
+    await world.pass(1);
     expect(world.reason).toMatchObject({ code: "CONNECTION_LOST", data: { reason: "unreachable" } });
-    expect(second.calls.at(-1)).toBe("terminate");
+    expect(second.calls).toEqual(["send 1", "terminate"]);
     const { reason } = world;
     second.handlers?.closed(1006, "");
     world.connection.end(new ExecwireError("CLOSED", "again"));
@@ -243,5 +269,13 @@ describe("a reconnecting connection", () => {
     refused.sockets[0]?.handlers?.closed(1006, "");
     await refused.pass(BACKOFF_MS);
     expect([refused.states.at(-1), refused.clock.armed]).toEqual(["closed", 0]);
+    expect(refused.reason).toMatchObject({ code: "CONNECTION_LOST", data: { reason: "refused" } });
+    const never = new World();
+    never.open = () => Promise.reject(final);
+    let isComplete = false;
+    never.connection.state$.subscribe({ complete: () => (isComplete = true) });
+    never.connection.connect();
+    await nextTurn();
+    expect([never.reason, isComplete]).toEqual([final, true]);
   });
 });

@@ -1,6 +1,7 @@
 // When a call answers, and with what: the spec advances the clock, so "just before" and "just after" are exact.
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { execLimits } from "../../../lib/exec/session-limits.ts";
+import type { Process } from "../../../lib/process/process.ts";
 import { printBytes, SessionHost } from "./session-host.ts";
 
 const { startYieldMs, earlyExitMs, drainMs, minYieldMs, maxYieldMs, minPollMs, maxPollMs, pollYieldMs } = execLimits;
@@ -124,6 +125,19 @@ describe("the start of a session", () => {
     expect(call.isAnswered).toBe(false);
     await host.pass(1);
     expect(await call.answer).toMatchObject({ head: "one\ntwo\n", exited: false });
+  });
+
+  it("answers at that silence even if the terminal is resized meanwhile", async () => {
+    let process: Process | undefined;
+    const onSpawned = (spawned: Process) => {
+      process = spawned;
+    };
+    const call = await host.call(host.sessions.start({ argv, tty: true, quietMs: 500, onSpawned }));
+    host.child.output("one\n", "pty");
+    await host.pass(300);
+    await process?.resize({ rows: 10, cols: 40 });
+    await host.pass(200 + earlyExitMs);
+    expect(await call.answer).toMatchObject({ head: "one\n", exited: false, tookMs: 500 + earlyExitMs });
   });
 
   it("passes on the process as soon as it runs, before it waits for output", async () => {

@@ -86,6 +86,17 @@ describe("observing a log", () => {
     ]);
   });
 
+  it("goes on as long as a subscriber causes more to be appended", () => {
+    const log = new ReplayLog();
+    let count = 0;
+    observe(log).subscribe(() => {
+      count += 1;
+      if (count < 20_000) print(log, "again");
+    });
+    print(log, "first");
+    expect(count).toBe(20_000);
+  });
+
   it("ends with take(1), during the replay and live, and leaves no listener behind", () => {
     const log = new ReplayLog();
     print(log, "a");

@@ -100,6 +100,47 @@ describe("a held replay log", () => {
     expect(pressure).toEqual([true]);
   });
 
+  it("does not pause the writer while its reader keeps up, however many events there were", () => {
+    const pressure: boolean[] = [];
+    const log = new ReplayLog({ retainedEvents: 10 }, { onPressure: (full) => pressure.push(full) });
+    const hold = log.hold(() => log.headSeq);
+    for (let chunk = 0; chunk < 50; chunk += 1) {
+      print(log, "x");
+      hold.renew();
+    }
+    expect(pressure).toEqual([]);
+  });
+
+  it("reports each first reader after it had none", () => {
+    let followed = 0;
+    const log = new ReplayLog(options, { onFollowed: () => (followed += 1) });
+    const stops = [log.onAppend(() => undefined), log.onAppend(() => undefined)];
+    expect(followed).toBe(1);
+    for (const stop of stops) stop();
+    log.onAppend(() => undefined);
+    expect(followed).toBe(2);
+  });
+
+  it("evicts what every reader has read when it is trimmed, and nothing else", () => {
+    const log = new ReplayLog(options);
+    for (const text of ["one", "two", "three", "four"]) print(log, text);
+    const hold = log.hold(() => 2);
+    log.trim();
+    expect(log.firstSeq).toBe(3);
+    hold.release();
+    log.trim();
+    expect([log.firstSeq, log.headSeq]).toEqual([4, 4]);
+  });
+
+  it("evicts as much as it adds, and no more, while other logs use up the shared memory", () => {
+    const shared = { budget: new MemoryBudget(100), eventOverheadBytes: 0 };
+    const [log, other] = [new ReplayLog(shared), new ReplayLog(shared)];
+    for (let chunk = 0; chunk < 5; chunk += 1) print(log, "0123456789");
+    print(other, "x".repeat(60));
+    print(log, "0123456789");
+    expect([log.retainedBytes, other.retainedBytes]).toEqual([50, 60]);
+  });
+
   it("returns to its bounds once a reader has read what it held", () => {
     const log = new ReplayLog(options);
     let position = 0;

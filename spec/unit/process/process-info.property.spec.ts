@@ -61,6 +61,11 @@ describe("the info of a process", () => {
     );
   });
 
+  it("omits an empty argument that no longer fits", () => {
+    // An argument costs five bytes, so three are too few for another one.
+    expect(describeArgv(["a", "", "b"], 9)).toEqual({ argv: ["a"], argvOmitted: { arguments: 2, bytes: 1 } });
+  });
+
   it("has no more bytes in a frame than it is charged for", () => {
     fc.assert(fc.property(info, (any) => expect(frameOf(any)).toBeLessThanOrEqual(infoBytes(any) + 64)));
   });

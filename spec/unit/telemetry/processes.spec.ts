@@ -195,19 +195,23 @@ describe("a loss of output", () => {
     child.exit(0);
   });
 
-  it("counts for an agent whose answer omits it", async () => {
+  it("counts for an agent, whose answer reports exactly how much it omits", async () => {
     host = new FakeHost({ meter: metrics.meter, limits: { retainedEvents: 2, mergeBelowBytes: 0 } });
     const sessions = openExecSessions(host.supervisor, { clock: host.clock });
     const starting = sessions.start({ argv: ["/fake/program"], tty: true });
     await nextTurn();
-    host.clock.advance(30_000);
-    const { sessionId } = await starting;
     const child = host.spawner.children.at(-1);
+    child?.output("first\n", "pty");
+    host.clock.advance(30_000);
+    const { sessionId, head } = await starting;
+    expect(head).toBe("first\n");
     for (let index = 0; index < 10; index += 1) child?.output(`line ${index}\n`, "pty");
     const polling = sessions.poll(sessionId as number);
     child?.exit(0);
     child?.end();
-    expect(await polling).toMatchObject({ omittedBytes: 70, outputDrained: true });
+    const answer = await polling;
+    expect(answer).toMatchObject({ omittedBytes: 70, outputDrained: true });
+    expect(answer).not.toHaveProperty("omittedAtLeast");
     expect(await gaps()).toBe(1);
   });
 
