@@ -21,13 +21,13 @@ describe("a subreaper", () => {
   });
 
   it("spares starting children and leftovers of ended processes when the tree of another process is killed", async () => {
-    expect(await runScript("strangers")).toEqual({ newborns: 0, daemons: 0 });
+    expect(await runScript("spared-processes")).toEqual({ starting: 0, daemons: 0 });
   }, 60_000);
 });
 
 describe("a tree kill", () => {
   it("spares a child of this program that is between fork and exec", async () => {
-    expect(await runScript("newborn")).toBe(0);
+    expect(await runScript("between-fork-and-exec")).toBe(0);
   });
 });
 
