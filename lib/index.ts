@@ -42,10 +42,10 @@ export { ExecwireError } from "./errors.ts";
 export type { RunChunk, RunStream } from "./exec/capture.ts";
 export type { CapturedOutput, CapturedOutputJson, Omission } from "./exec/captured-output.ts";
 export { execText } from "./exec/exec-text.ts";
-export { type RunOptions, runDefaults } from "./exec/options.ts";
 export type { PathMapping } from "./exec/path-mapping.ts";
 export type { RunResult } from "./exec/result.ts";
 export { type Run, run, startRun } from "./exec/run.ts";
+export { type RunOptions, runDefaults } from "./exec/run-options.ts";
 export { type ExecLimits, execLimits } from "./exec/session-limits.ts";
 export type {
   ExecFacts,

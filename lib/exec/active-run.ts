@@ -14,9 +14,9 @@ import { terminateTree } from "../process/end-tree.ts";
 import type { Process } from "../process/process.ts";
 import { Capture, type RunChunk } from "./capture.ts";
 import { deliverInput, holdersOf, within } from "./commands.ts";
-import { RunDeadlines } from "./ending.ts";
-import { checkRunOptions, planOf, type RunOptions, type RunPlan } from "./options.ts";
 import { type RunResult, resultOf } from "./result.ts";
+import { RunDeadlines } from "./run-deadlines.ts";
+import { checkRunOptions, planOf, type RunOptions, type RunPlan } from "./run-options.ts";
 
 /** How long a backend may take to list the holders of the streams, or to terminate them, when the rest of the result is known. */
 const ANSWER_MS = 1_000;

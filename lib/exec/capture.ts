@@ -2,7 +2,7 @@
 import { Subject } from "rxjs";
 import type { ClosedEvent, Delivery, StreamName } from "../../protocol/index.ts";
 import { type Excerpt, HeadTail } from "./head-tail.ts";
-import { runDefaults } from "./options.ts";
+import { runDefaults } from "./run-options.ts";
 
 /** The streams of a result. A terminal and `merge` have only stdout. */
 export type RunStream = "stdout" | "stderr";

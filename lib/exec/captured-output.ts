@@ -3,7 +3,7 @@ import { present } from "../../protocol/index.ts";
 import type { Encoding } from "./encoding.ts";
 import { joinOmitted } from "./exec-text.ts";
 import { concat, type Excerpt } from "./head-tail.ts";
-import { segmentsOf, textOf } from "./pieces.ts";
+import { segmentsOf, textOf } from "./segments.ts";
 
 /** A place where bytes are missing. */
 export interface Omission {

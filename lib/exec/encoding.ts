@@ -1,7 +1,7 @@
 // Detects the encoding of a program's output. Nearly always UTF-8; otherwise a guess from the bytes, for tools from Windows and
 // for old locales. Binary output is decoded as UTF-8 with replacement characters.
 import { concat, type Excerpt } from "./head-tail.ts";
-import { decodesCleanly, type Segment, segmentsOf } from "./pieces.ts";
+import { decodesCleanly, type Segment, segmentsOf } from "./segments.ts";
 
 /** How to decode a stream. */
 export interface Encoding {

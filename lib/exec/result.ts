@@ -5,8 +5,8 @@ import { aggregate, shorten } from "./aggregate.ts";
 import type { Capture } from "./capture.ts";
 import { CapturedOutput } from "./captured-output.ts";
 import { type Encoding, encodingOf } from "./encoding.ts";
-import type { Drain, Expiry } from "./ending.ts";
 import type { Excerpt } from "./head-tail.ts";
+import type { Drain, Expiry } from "./run-deadlines.ts";
 import { looksSandboxDenied } from "./sandbox-denial.ts";
 
 /** Plain data except for the outputs, which `JSON.stringify` converts too. */

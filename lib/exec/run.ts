@@ -6,8 +6,8 @@ import type { Backend } from "../process/backend.ts";
 import type { Process } from "../process/process.ts";
 import { ActiveRun } from "./active-run.ts";
 import type { RunChunk } from "./capture.ts";
-import type { RunOptions } from "./options.ts";
 import type { RunResult } from "./result.ts";
+import type { RunOptions } from "./run-options.ts";
 
 /** A running command. */
 export interface Run {

@@ -9,11 +9,11 @@ import { present } from "../../protocol/index.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { Cursor } from "../log/cursor.ts";
 import type { Process } from "../process/process.ts";
-import { Collecting } from "./collecting.ts";
+import { OutputCollector } from "./output-collector.ts";
 import { OutputWindow, type Partials } from "./output-window.ts";
+import { PriorityMutex } from "./priority-mutex.ts";
 import type { ExecLimits } from "./session-limits.ts";
 import type { ExecFacts, ExecResult, ExecSessionInfo } from "./session-types.ts";
-import { PriorityMutex } from "./turns.ts";
 
 /** How long a call waits, and how much output it returns. Checked and clamped. */
 export interface TakeOptions {
@@ -43,7 +43,7 @@ export class ExecSession {
   /** The position up to which output was returned. */
   #cursor: Cursor;
   #partials: Partials = new Map();
-  #exitWasTold = false;
+  #exitWasReported = false;
 
   constructor(id: number, process: Process, limits: ExecLimits, clock: Clock = systemClock) {
     this.id = id;
@@ -119,7 +119,7 @@ export class ExecSession {
       const output = isLocked ? await this.#read(options, deadline.signal, hurry.signal) : NOTHING;
       signal?.throwIfAborted();
       const { facts } = this;
-      this.#exitWasTold ||= facts.exited;
+      this.#exitWasReported ||= facts.exited;
       const sessionId = this.isOver ? undefined : this.id;
       const tookMs = this.#clock.now() - startedAt;
       return present({ sessionId, ...facts, ...output, input, tookMs });
@@ -150,7 +150,7 @@ export class ExecSession {
     const window = new OutputWindow(maxBytes, this.#partials);
     const { earlyExitMs, drainMs } = this.#limits;
     const cursor = this.#cursor.fork();
-    await new Collecting({
+    await new OutputCollector({
       cursor,
       window,
       clock: this.#clock,
@@ -159,7 +159,7 @@ export class ExecSession {
       quietMs,
       earlyExitMs,
       drainMs,
-      exitWasTold: this.#exitWasTold,
+      exitWasReported: this.#exitWasReported,
     }).run();
     // Invariant 1.
     signal?.throwIfAborted();

@@ -5,7 +5,7 @@
 import { type FSWatcher, watch } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { type FilePath, keyOf, nameOf } from "./file-path.ts";
-import { type ExpectedPath, type PathSnapshot, snapshotPath } from "./look-at-path.ts";
+import { type ExpectedPath, type PathSnapshot, snapshotPath } from "./snapshot-path.ts";
 
 /** The paths to watch. */
 export interface WatchedPaths {

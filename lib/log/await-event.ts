@@ -1,23 +1,23 @@
-// A single fact of a log as an observable: there already, or still to come. Replays nothing and meets no gap.
+// Observes one fact of a log, such as its exit, without reading the log: nothing is replayed, and no gap can occur.
 import { GuardedObservable, type ReportError, reportToConsole } from "./guarded-observable.ts";
 import type { LogView } from "./log-view.ts";
 
-/** Emits what `pick` finds, once it finds something, and completes; fails with the log's failure when it never will. */
+/** Emits the first value that `pick` finds, now or after an append, and completes. Fails with the log's failure. */
 export function awaitEvent<T>(
   view: LogView,
   pick: (view: LogView) => T | undefined,
   report: ReportError = reportToConsole,
 ): GuardedObservable<T> {
   return new GuardedObservable(report, (subscriber) => {
-    let told = false;
+    let isEmitted = false;
     const check = () => {
-      const found = told ? undefined : pick(view);
+      const found = isEmitted ? undefined : pick(view);
       if (found !== undefined) {
-        // The subscriber may cause an append, which leads here again.
-        told = true;
+        // First, since the subscriber may cause an append, which calls `check` again.
+        isEmitted = true;
         subscriber.next(found);
         subscriber.complete();
-      } else if (view.failure && !told) {
+      } else if (view.failure && !isEmitted) {
         subscriber.error(view.failure);
       }
     };

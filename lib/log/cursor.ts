@@ -1,19 +1,19 @@
-// A reader's place in a log: one number, and the count of bytes that makes its gaps exact.
+// A reader's position in a log: a seq, and the output bytes up to it, which make its gaps exact.
 import type { Delivery, Seq } from "../../protocol/index.ts";
 import type { LogView } from "./log-view.ts";
 
-/** Takes what a cursor gives. */
+/** Receives the deliveries of a cursor. */
 export interface Taker {
   /** Asked before each delivery. */
   hasRoom(): boolean;
   take(delivery: Delivery): void;
 }
 
-/** A position that advances. Each call of `next` gives what follows, without hole and without duplicate. */
+/** A position that advances: each call of `next` returns the following delivery, without holes and without duplicates. */
 export class Cursor {
   readonly view: LogView;
   #afterSeq: Seq;
-  /** Output bytes up to the position; undefined while the view has not told, at a place already evicted or not yet there. */
+  /** Output bytes up to the position; undefined while the view does not know them: evicted already, or not there yet. */
   #offset: number | undefined;
 
   constructor(view: LogView, afterSeq: Seq = 0) {
@@ -22,24 +22,24 @@ export class Cursor {
     this.#offset = view.offsetAfter(afterSeq);
   }
 
-  /** The seq of the last delivery. */
+  /** The last seq of the last delivery. */
   get afterSeq(): Seq {
     return this.#afterSeq;
   }
 
-  /** Output bytes up to the position, where known. */
+  /** Output bytes up to the position, if known. */
   get offset(): number | undefined {
     return this.#offset;
   }
 
-  /** Another cursor at the same place. */
+  /** Another cursor at the same position. */
   fork(): Cursor {
     const copy = new Cursor(this.view, this.#afterSeq);
     copy.#offset = this.#offset;
     return copy;
   }
 
-  /** The next delivery; undefined or `loading` when a wake must be awaited. */
+  /** The next delivery; undefined or `loading` if the caller must wait for an append. */
   next(): Delivery | "loading" | undefined {
     const delivery = this.view.next(this.#afterSeq);
     if (delivery === undefined || delivery === "loading") return delivery;
@@ -57,7 +57,7 @@ export class Cursor {
     return Object.freeze({ ...delivery, bytes: this.#offset - before });
   }
 
-  /** Passes on what there is, while there is room. Says why it stopped. */
+  /** Passes deliveries to `taker` while it has room. Returns why it stopped. */
   drain(taker: Taker): "full" | "empty" | "loading" {
     while (taker.hasRoom()) {
       const delivery = this.next();

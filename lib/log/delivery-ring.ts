@@ -1,10 +1,10 @@
-// A growing ring of consecutive deliveries with the byte offset of each: append at the head, evict at the tail, look up by seq.
+// A ring of consecutive deliveries that grows, with the byte offset of each: append at the head, evict at the tail, find by seq.
 import type { Delivery, GapNotice, Seq } from "../../protocol/index.ts";
 
-/** What most commands need: two chunks, the exit and the end. */
+/** Enough for most commands: two chunks, the exit and the end. */
 const FIRST_CAPACITY = 4;
 
-/** Deliveries that cover `first..head` in power-of-two storage. Constant time, but for a look-up among wide gaps. */
+/** Deliveries that cover `first..head`, in power-of-two storage. Constant time, except for a look-up among wide gaps. */
 export class DeliveryRing {
   #items: (Delivery | undefined)[] = new Array(FIRST_CAPACITY);
   /** Output bytes up to and including the delivery in the same slot. */
@@ -13,17 +13,17 @@ export class DeliveryRing {
   /** Indices of the oldest and the newest item; the slot of an item is `index & mask`. */
   #oldest = 1;
   #newest = 0;
-  /** The index of an event is its seq, until a gap covers more than one. */
+  /** True until a gap covers more than one seq: the index of an event is its seq. */
   #isDense = true;
   #first: Seq = 1;
   #head: Seq = 0;
   #bytes = 0;
   #headOffset = 0;
   #evictedOffset = 0;
-  /** False once bytes were lost whose number is unknown. */
+  /** False once an unknown number of bytes was lost. */
   #isExact = true;
 
-  /** The oldest seq here; `head + 1` when empty. */
+  /** The oldest seq retained; `head + 1` when empty. */
   get first(): Seq {
     return this.#first;
   }
@@ -33,17 +33,17 @@ export class DeliveryRing {
     return this.#head;
   }
 
-  /** How many deliveries are here. */
+  /** Number of deliveries retained. */
   get length(): number {
     return this.#newest - this.#oldest + 1;
   }
 
-  /** Output bytes here. */
+  /** Output bytes retained. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Adds what follows the head: the event `head + 1`, or a gap from there. Returns its output bytes. */
+  /** Appends the event `head + 1`, or a gap that begins there. Returns its output bytes. */
   push(delivery: Delivery): number {
     if (this.length > this.#mask) this.#grow();
     const bytes = delivery.type === "output" ? delivery.chunk.length : 0;
@@ -71,14 +71,14 @@ export class DeliveryRing {
     return bytes;
   }
 
-  /** The event `seq`, or the rest of the gap that covers it, from `seq` on; it must be here. */
+  /** The event `seq`, or the rest, from `seq` on, of the gap that covers it; one of them must be retained. */
   get(seq: Seq): Delivery {
     const delivery = this.#items[this.#indexOf(seq) & this.#mask] as Delivery;
     if (this.#isDense) return delivery;
     return delivery.type !== "gap" || delivery.firstSeq === seq ? delivery : gap(seq, delivery.lastSeq);
   }
 
-  /** Output bytes up to and including `seq`, if they are known. */
+  /** Output bytes up to and including `seq`, if known. */
   offsetAfter(seq: Seq): number | undefined {
     if (seq === 0) return 0;
     if (!this.#isExact || seq < this.#first - 1 || seq > this.#head) return undefined;
@@ -87,7 +87,7 @@ export class DeliveryRing {
     return lastSeqOf(this.#items[slot] as Delivery) === seq ? this.#offsets[slot] : undefined;
   }
 
-  /** Output bytes up to the delivery that covers `seq`, as far as their number is known; up to the oldest where that is not here. */
+  /** Known output bytes up to and including the delivery that covers `seq`; before the oldest delivery, the evicted bytes. */
   bytesUpTo(seq: Seq): number {
     if (seq >= this.#head) return this.#headOffset;
     return seq < this.#first ? this.#evictedOffset : (this.#offsets[this.#indexOf(seq) & this.#mask] as number);
@@ -136,12 +136,12 @@ export function firstSeqOf(delivery: Delivery): Seq {
   return delivery.type === "gap" ? delivery.firstSeq : delivery.seq;
 }
 
-/** The seq that a reader of this delivery has reached. */
+/** The last seq that a delivery covers. */
 export function lastSeqOf(delivery: Delivery): Seq {
   return delivery.type === "gap" ? delivery.lastSeq : delivery.seq;
 }
 
-/** The loss of a range, of which the bytes are for a cursor to say. */
+/** The loss of a range; the cursor adds the number of bytes. */
 export function gap(firstSeq: Seq, lastSeq: Seq): Delivery {
   return Object.freeze({ type: "gap", firstSeq, lastSeq });
 }

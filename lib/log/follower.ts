@@ -1,12 +1,12 @@
-// Writes a log whose truth is elsewhere: when to ask for events, from where, and what to acknowledge. It asks only while the log
-// is read, goes on after the head when the connection comes back, and passes what comes to `ReplayLog.accept`.
+// Keeps a copy of a log that another program writes: decides when to subscribe, from where, and what to acknowledge. Subscribes
+// only while the copy has readers, continues after the head on a new connection, and passes deliveries to `ReplayLog.accept`.
 //
 // Invariants
-// 1. While a hold wants everything, the source holds everything back for it too: by one hold, at the acknowledgement.
-// 2. The source sends no more once it is a window ahead of that. When it does, it considers the slowest reader dead: that hold is
-//    dropped here as well, and the source is asked once more for the others.
-// 3. What the log has evicted and the source has not is asked for again only for a reader at the beginning. For one in the middle
-//    it is a gap: fetching it again for each slow reader of a fast process would move more than it saves.
+// 1. While a reader here has a hold, the source has one for us too, at the acknowledged position.
+// 2. The source stops sending once it is a window ahead of that position. If it sends more, it has dropped our hold: the slowest
+//    hold is dropped here as well, and we subscribe again for the others.
+// 3. Events that only the source still retains are fetched again for a reader at the beginning. A reader in the middle gets a
+//    gap: fetching them for each slow reader of a fast process would move more bytes than it saves.
 import type { DeliveryMode, ExitedEvent, GapNotice, ProcessEvent, Seq } from "../../protocol/index.ts";
 import { limits } from "../../protocol/index.ts";
 import { type Clock, systemClock } from "../clock.ts";
@@ -14,22 +14,22 @@ import { Acknowledger, type Position } from "./acknowledger.ts";
 import { lastSeqOf } from "./delivery-ring.ts";
 import { ReplayLog } from "./replay-log.ts";
 
-/** Where the events come from. */
+/** The program that numbers the events, as the follower calls it. */
 export interface EventSource {
   /**
-   * Send what follows `afterSeq`, from now on; answered by a call of `began`. Replaces an earlier one, whose answer is out of
-   * date from here on and not reported. Read is up to `acked`.
+   * Asks for the events after `afterSeq`, with everything up to `acked` read; confirmed by a call of `began`. Replaces an earlier
+   * subscription, whose confirmation must not be reported any more.
    */
   subscribe(afterSeq: Seq, delivery: DeliveryMode, acked: Seq): void;
-  /** Send nothing any more. */
+  /** Asks for no more events. */
   unsubscribe(): void;
-  /** Everything up to `seq` was read; only of interest to a lossless subscription. */
+  /** Acknowledges everything up to `seq`, for a lossless subscription. */
   ack(seq: Seq): void;
 }
 
 /** How to follow, and what the log may retain. */
 export interface FollowerOptions {
-  /** How the events are to be sent while no reader holds them. */
+  /** How the events are sent while no reader has a hold. */
   readonly delivery: DeliveryMode;
   readonly retainedBytes?: number;
   readonly retainedEvents?: number;
@@ -37,10 +37,10 @@ export interface FollowerOptions {
   readonly clock?: Clock;
 }
 
-/** `idle`: no reader. `asked`: what still comes belongs to an earlier subscription. `live`: following. */
-type State = "idle" | "asked" | "live";
+/** `idle`: no reader. `subscribing`: deliveries still belong to an earlier subscription. `live`: they belong to the last one. */
+type State = "idle" | "subscribing" | "live";
 
-/** Follows one process at a source. */
+/** Follows one process of a source. */
 export class Follower {
   readonly log: ReplayLog;
   readonly #source: EventSource;
@@ -48,16 +48,16 @@ export class Follower {
   readonly #windowBytes: number;
   readonly #delivery: DeliveryMode;
   #state: State = "idle";
-  /** What the source was asked for last, or does since it dropped our hold. */
-  #asked: DeliveryMode;
-  /** Read up to here, as the source was told with the subscription. */
-  #askedAcked: Seq = 0;
+  /** The delivery mode at the source: as subscribed, or `gap` since the source dropped our hold. */
+  #mode: DeliveryMode;
+  /** Acknowledged by the last subscription. */
+  #subscribedAck: Seq = 0;
 
   constructor(source: EventSource, options: FollowerOptions) {
     const { delivery, windowBytes = limits.windowBytes, clock = systemClock } = options;
     this.#source = source;
     this.#delivery = delivery;
-    this.#asked = delivery;
+    this.#mode = delivery;
     this.#windowBytes = windowBytes;
     this.log = new ReplayLog(options, {
       onFollowed: () => this.#onFollowed(),
@@ -72,44 +72,44 @@ export class Follower {
     });
   }
 
-  /** Whether events are wanted, so that they must be asked for again on a new connection. */
+  /** Whether there are readers and events to come, so that a new connection needs a new subscription. */
   get wanted(): boolean {
     return this.#state !== "idle" && !this.log.closed && !this.log.failure;
   }
 
-  /** The source sends from the beginning already. */
+  /** The source sends everything from the beginning without a subscription. */
   follow(): void {
     this.#state = "live";
     this.#acks.begin({ seq: 0, offset: 0, isEnd: false });
   }
 
-  /** Asks for what follows the head; also after a reconnect. */
+  /** Subscribes to the events after the head; also after a reconnect. */
   subscribe(): void {
-    this.#state = "asked";
-    this.#asked = this.#isHeld ? "lossless" : this.#delivery;
-    this.#askedAcked = this.#readSeq;
-    this.#source.subscribe(this.log.headSeq, this.#asked, this.#askedAcked);
+    this.#state = "subscribing";
+    this.#mode = this.#isHeld ? "lossless" : this.#delivery;
+    this.#subscribedAck = this.#readSeq;
+    this.#source.subscribe(this.log.headSeq, this.#mode, this.#subscribedAck);
   }
 
-  /** The source answered: what comes from here on belongs to the last subscription. */
+  /** The source confirmed: from here on, deliveries belong to the last subscription. */
   began(): void {
-    if (this.#state === "asked") this.#state = "live";
-    this.#acks.begin(this.#positionAt(this.#askedAcked));
-    // What was read since it was asked: the source may wait for just that.
+    if (this.#state === "subscribing") this.#state = "live";
+    this.#acks.begin(this.#positionAt(this.#subscribedAck));
+    // Acknowledge what was read in the meantime: the source may be waiting for it.
     this.#acks.acknowledge();
   }
 
-  /** Takes what the source sent. Returns false for what a correct source never sends. */
+  /** Adds what the source sent. Returns false if a correct source never sends it here. */
   accept(delivery: ProcessEvent | GapNotice): boolean {
     if (this.#state !== "live") return true;
     if (lastSeqOf(delivery) > this.log.headSeq) this.#dropDeadHolds();
     const isAccepted = this.log.accept(delivery);
     this.#acks.acknowledge();
-    this.#askForHolds();
+    this.#requestLossless();
     return isAccepted;
   }
 
-  /** The source says how the process has exited before it sends what came before. Returns false for what cannot be. */
+  /** The source announces the exit ahead of the events before it. Returns false if that exit is impossible. */
   announceExit(exit: ExitedEvent): boolean {
     return this.#state !== "live" || this.log.announceExit(exit);
   }
@@ -120,35 +120,35 @@ export class Follower {
 
   #onReaders(): void {
     this.#acks.acknowledge();
-    this.#askForHolds();
+    this.#requestLossless();
     if (this.#isHeld) return;
-    if (!this.log.isFollowed) this.#rest();
-    // To ask for more than there is would only risk what is on its way.
-    else if (this.wanted && this.#asked === "lossless" && this.#delivery === "gap") this.subscribe();
+    if (!this.log.isFollowed) this.#unsubscribe();
+    // Back to `gap` only: any other new subscription would gain nothing and discard the deliveries that are on their way.
+    else if (this.wanted && this.#mode === "lossless" && this.#delivery === "gap") this.subscribe();
   }
 
-  /** Invariant 3. A reader further on waits until the events come past it again. */
+  /** Invariant 3. Readers that are further on wait until the events pass their positions again. */
   #onMissed(): boolean {
     if (!this.wanted || !this.log.restart()) return false;
     this.subscribe();
     return true;
   }
 
-  #rest(): void {
+  #unsubscribe(): void {
     if (this.#state !== "idle" && !this.log.closed) this.#source.unsubscribe();
     this.#state = "idle";
   }
 
   /** Invariant 1. */
-  #askForHolds(): void {
-    if (this.#isHeld && this.wanted && this.#asked !== "lossless") this.subscribe();
+  #requestLossless(): void {
+    if (this.#isHeld && this.wanted && this.#mode !== "lossless") this.subscribe();
   }
 
-  /** Invariant 2: before what comes now the source had sent this much, and it knew of no more acknowledgements than we do. */
+  /** Invariant 2: the source had sent this much before, and knows of no acknowledgement that we have not sent. */
   #dropDeadHolds(): void {
     const { acked } = this.#acks;
     if (!this.#isHeld || this.log.bytesAfter(acked) < this.#windowBytes) return;
-    this.#asked = "gap";
+    this.#mode = "gap";
     this.log.holds.drop(acked);
   }
 
@@ -156,14 +156,14 @@ export class Follower {
     return this.log.holds.floor() < Number.POSITIVE_INFINITY;
   }
 
-  /** What every reader has read; all of it while none holds anything. */
+  /** The seq that every holding reader has reached; the head without holds. */
   get #readSeq(): Seq {
     return Math.min(this.log.holds.floor(), this.log.headSeq);
   }
 
-  /** Only of interest to a lossless subscription. */
+  /** Only a lossless subscription is acknowledged. */
   #readPosition(): Position | undefined {
-    return this.#asked === "lossless" && this.#state === "live" ? this.#positionAt(this.#readSeq) : undefined;
+    return this.#mode === "lossless" && this.#state === "live" ? this.#positionAt(this.#readSeq) : undefined;
   }
 
   #positionAt(seq: Seq): Position {

@@ -2,20 +2,20 @@
 // let one viewer's bug end the supervisor and every process with it.
 import { Observable, type Observer, type Operator, type Subscriber, Subscription } from "rxjs";
 
-/** Told what a subscriber threw. */
+/** Receives what a subscriber threw. */
 export type ReportError = (error: unknown) => void;
 
 const ignore = () => undefined;
 
-/** Default report: the console, the one place that every host of this library has. */
+/** The default: the console, which every host of this library has. */
 export const reportToConsole: ReportError = (error) => console.error("execwire: a subscriber threw:", error);
 
 /**
- * An Observable that catches what its subscribers throw, reports it and goes on with them. Operators keep the guard
- * (`pipe` lifts into the same class), so it stands at the end of every chain that starts here.
+ * An Observable that catches and reports what its subscribers throw, and keeps them subscribed. Operators keep the guard, since
+ * `pipe` lifts into the same class: it protects the end of every chain that starts here.
  */
 export class GuardedObservable<T> extends Observable<T> {
-  /** Where what a subscriber throws goes. */
+  /** Receives what the subscribers throw. */
   readonly report: ReportError;
 
   constructor(report: ReportError, subscribe?: (subscriber: Subscriber<T>) => (() => void) | undefined) {
@@ -23,7 +23,7 @@ export class GuardedObservable<T> extends Observable<T> {
     this.report = report;
   }
 
-  // rxjs calls `lift` for each operator of a pipe; without this override the guard would end at the first one.
+  // rxjs calls `lift` for each operator of a pipe; without this override the first operator would lose the guard.
   override lift<R>(operator?: Operator<T, R>): Observable<R> {
     const lifted = new GuardedObservable<R>(this.report);
     lifted.source = this;
@@ -36,7 +36,7 @@ export class GuardedObservable<T> extends Observable<T> {
     error?: ((error: unknown) => void) | null,
     complete?: (() => void) | null,
   ): Subscription {
-    // A Subscriber is rxjs's own: the operator behind it, whose end is guarded in its turn.
+    // A Subscriber belongs to an rxjs operator; the end of that chain has its own guard.
     if (observerOrNext instanceof Subscription) return super.subscribe(observerOrNext as Partial<Observer<T>>);
     const observer: Partial<Observer<T>> =
       typeof observerOrNext === "object" && observerOrNext
@@ -58,7 +58,7 @@ export class GuardedObservable<T> extends Observable<T> {
   }
 }
 
-/** Gives what was built from a guarded observable the same guard, where it lost it (`concat`, `defer`). */
+/** Gives `source` the guard of `origin`, for functions that lose it (`concat`, `defer`). */
 export function guardLike<T>(origin: Observable<unknown>, source: Observable<T>): Observable<T> {
   if (!(origin instanceof GuardedObservable)) return source;
   return new GuardedObservable<T>(origin.report, (subscriber) => {

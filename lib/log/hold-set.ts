@@ -45,7 +45,7 @@ export class HoldSet {
   readonly #onMove: () => void;
   #full = false;
 
-  /** `isTooMuch` judges what follows a floor; `onMove` is called when the floor may have risen. */
+  /** `isTooMuch` decides whether the events after a floor fill the log; `onMove` is called when the floor may have risen. */
   constructor(
     isTooMuch: (floor: Seq) => boolean,
     onPressure: ((full: boolean) => void) | undefined,
@@ -74,17 +74,17 @@ export class HoldSet {
     return floor;
   }
 
-  /** Whether that is true of all held positions. */
+  /** Whether `test` is true of every lossless position. */
   every(test: (position: Seq) => boolean): boolean {
     return [...this.#entries].every(({ position }) => test(position()));
   }
 
-  /** Drops the holds at `seq` or before it. What they kept may go with the next event. */
+  /** Drops the lossless holds at `seq` or before it. The next event may evict what they kept. */
   drop(seq: Seq): void {
     for (const entry of this.#entries) if (entry.position() <= seq) this.#entries.delete(entry);
   }
 
-  /** Reports to the writer when the log becomes full of what lossless holds have not read, and when it no longer is. */
+  /** Notifies the writer when lossless readers begin or cease to fill the log. */
   check(): void {
     if (this.#entries.size === 0 && !this.#full) return;
     const floor = this.floor();
@@ -94,12 +94,12 @@ export class HoldSet {
     this.#onPressure?.(full);
   }
 
-  /** Begins a round of the lease: from here on every hold must be renewed once. */
+  /** Begins a round of the lease, in which every lossless hold must be renewed once. */
   beginLease(): void {
     for (const entry of this.#entries) entry.alive = false;
   }
 
-  /** Ends a round: lossless holds that were not renewed since it began are released. The next round begins. */
+  /** Ends the round: lossless holds that were not renewed are released. The next round begins. */
   endLease(): void {
     for (const entry of this.#entries) if (!entry.alive && entry.isLossless) entry.release();
     this.beginLease();

@@ -1,4 +1,4 @@
-// A log pulled by a consumer: the cursor waits for it. With `lossless` the process waits too.
+// Reads a log on demand: the cursor waits for the consumer. With `lossless` the process waits too.
 import type { Delivery, DeliveryMode, Seq } from "../../protocol/index.ts";
 import { Cursor } from "./cursor.ts";
 import type { Hold, LogView } from "./log-view.ts";
@@ -8,14 +8,14 @@ type Result = IteratorResult<Delivery, undefined>;
 
 const DONE: Result = { done: true, value: undefined };
 
-/** Deliveries on demand. `renew` tells a lossless reader's lease that the consumer is alive though busy. */
+/** Deliveries on demand. A consumer that is busy for long calls `renew` to keep the lease of its lossless hold. */
 export class DeliveryIterator implements AsyncIterableIterator<Delivery> {
   readonly #reader: Reader;
   readonly #hold: Hold | undefined;
   #done = false;
-  /** The read that waits; there is at most one, since each follows the one before. */
+  /** The call that waits for a delivery; at most one, since calls run one after another. */
   #waiting: { resolve(result: Result): void; reject(error: unknown): void } | undefined;
-  #last: Promise<unknown> = Promise.resolve();
+  #previous: Promise<unknown> = Promise.resolve();
 
   constructor(view: LogView, afterSeq: Seq = 0, delivery: DeliveryMode = "gap") {
     const cursor = new Cursor(view, afterSeq);
@@ -33,8 +33,8 @@ export class DeliveryIterator implements AsyncIterableIterator<Delivery> {
   }
 
   next(): Promise<Result> {
-    const result = this.#last.then(() => this.#pull());
-    this.#last = result.catch(() => undefined);
+    const result = this.#previous.then(() => this.#pull());
+    this.#previous = result.catch(() => undefined);
     return result;
   }
 

@@ -1,11 +1,11 @@
-// What is counted of logs, in plain numbers: counting costs an addition where it happens, and whoever wants to know reads
-// them when it likes. Several logs may share one.
+// Counters of logs, as plain numbers: counting costs one addition, and telemetry reads the totals when it needs them. Several
+// logs may share one set.
 import type { StreamName } from "../../protocol/index.ts";
 
-/** Totals over all the logs that were given it. */
+/** Totals of all logs that share it. */
 export interface LogCounts {
   /** Output bytes printed, evicted or not. */
   readonly bytes: Record<StreamName, number>;
-  /** Losses that readers were told of: each reader, and each loss, counts. */
+  /** Gaps delivered to readers: each reader and each loss counts. */
   gaps: number;
 }

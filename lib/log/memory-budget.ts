@@ -1,4 +1,4 @@
-// The memory of all logs of one supervisor together, so that a thousand processes within their own bounds cannot
+// Bounds the memory of all logs of a supervisor together: a thousand processes, each within its own bounds, could otherwise
 // exhaust the machine.
 
 /** A shared count of retained bytes (payload and overhead) with a limit. */
@@ -20,7 +20,7 @@ export class MemoryBudget {
     return this.#used > this.limit;
   }
 
-  /** Counts bytes in (positive) or out (negative). */
+  /** Adds bytes, or with a negative number removes them. */
   add(bytes: number): void {
     this.#used += bytes;
   }

@@ -1,4 +1,4 @@
-// A log pushed to a subscriber: replay, then live, by the same loop. A late subscriber is identical code.
+// Pushes a log to a subscriber: the replay and the live events come from the same loop, however late it subscribes.
 import type { Delivery, Seq } from "../../protocol/index.ts";
 import { Cursor } from "./cursor.ts";
 import { GuardedObservable, type ReportError, reportToConsole } from "./guarded-observable.ts";
@@ -6,8 +6,8 @@ import type { LogView } from "./log-view.ts";
 import { Reader } from "./reader.ts";
 
 /**
- * The events after `afterSeq`, with a gap for what is lost; completes after `closed`, fails with the log's failure. A
- * push subscriber takes each event as it comes, so it meets gaps only for what was evicted before it subscribed.
+ * The events after `afterSeq`, with a gap for lost ones; completes after `closed`, fails with the log's failure. A subscriber
+ * receives each event at once, so gaps cover only what was evicted before it subscribed.
  */
 export function observe(
   view: LogView,

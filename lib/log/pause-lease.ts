@@ -1,8 +1,8 @@
-// How long lossless readers may hold a writer back without a sign of life.
+// Limits how long lossless readers that do not renew their holds may keep a writer paused.
 import type { Cancel, Clock } from "../clock.ts";
 import type { HoldSet } from "./hold-set.ts";
 
-/** Rounds of a lease on the holds of one log, from the pause to the resume. */
+/** The lease of all holds of one log, in rounds, from the pause of the writer to its resumption. */
 export class PauseLease {
   readonly #holds: HoldSet;
   readonly #arm: () => Cancel;
@@ -19,9 +19,9 @@ export class PauseLease {
     this.#timer = this.#arm();
   }
 
-  /** A round is over: holds without a sign of life are released, and the next round begins. */
+  /** Ends a round: holds that were not renewed are released, and the next round begins. */
   over(): void {
-    // First, since the release may end the pressure, and with it the lease.
+    // First, since a release may end the pressure and with it this lease.
     this.#timer = this.#arm();
     this.#holds.endLease();
   }

@@ -1,13 +1,12 @@
-// A log read by long poll, for clients that ask instead of subscribing. What was lost before the first chunk is reported as a gap.
+// Reads a log by long poll, for clients that do not subscribe. Output lost before the first chunk is reported as `gap`.
 import type { GapNotice, OutputEvent, ReadOptions, ReadResult, Seq } from "../../protocol/index.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { Cursor } from "./cursor.ts";
 import type { LogView } from "./log-view.ts";
 
 /**
- * Resolves at once when there is output after `afterSeq`, the log is closed, or the exit is news to the caller; else on
- * the next of these, or when `waitMs` is over. Returns at least one whole chunk whatever `maxBytes` says. Rejects with
- * the log's failure.
+ * Resolves at once if there is output after `afterSeq`, the log is closed, or the exit is news to the caller; otherwise on the
+ * next of these, or after `waitMs`. Returns at least one whole chunk, even above `maxBytes`. Rejects with the log's failure.
  */
 export async function read(
   view: LogView,
@@ -20,7 +19,7 @@ export async function read(
   return result;
 }
 
-/** Resolves when a read has something to answer, or `waitMs` is over. Rejects with the signal's reason. */
+/** Resolves when a read has news to return, or after `waitMs`. Rejects with the signal's reason. */
 export function waitForNews(
   view: LogView,
   { afterSeq = 0, waitMs = 0, signal }: Omit<ReadOptions, "maxBytes"> & { readonly signal?: AbortSignal },
@@ -56,7 +55,7 @@ function collect(view: LogView, { afterSeq = 0, maxBytes }: ReadOptions): ReadRe
   cursor.drain({
     hasRoom: () => !isFull,
     take: (delivery) => {
-      // Two gaps have the exit between them, which the answer tells anyway: they are one loss.
+      // Only the exit can separate two gaps, and the result has a field for it: report them as one loss.
       if (delivery.type === "gap") gap = gap ? join(gap, delivery) : delivery;
       if (delivery.type !== "output") return;
       const isFirst = chunks.length === 0;
@@ -79,10 +78,10 @@ function collect(view: LogView, { afterSeq = 0, maxBytes }: ReadOptions): ReadRe
   };
 }
 
-/** The exit is news when the caller's position lies before the head; afterwards it waits again, for late output. */
+/** The exit is news if the caller's position is before the head; later calls wait again, for late output. */
 function hasNews(view: LogView, afterSeq: Seq): boolean {
   if (view.closed || view.failure || (view.exited && afterSeq < view.headSeq)) return true;
-  // Not a cursor: a gap that is only looked at was not told to anybody.
+  // Not a cursor, which would count a gap that is not delivered here.
   for (let seq = afterSeq; ; seq += 1) {
     const delivery = view.next(seq);
     if (delivery === undefined || delivery === "loading") return false;

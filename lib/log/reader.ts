@@ -1,19 +1,19 @@
-// THE loop of every reader: what a cursor gives goes to a sink while that has room, and each append is a wake-up. Subscribers,
-// iterators, agents' calls and the subscriptions of both protocols differ in their sinks only.
+// THE loop of every reader: it passes deliveries from a cursor to a sink while that has room, and each append wakes it.
+// Subscribers, iterators, agents' calls and the subscriptions of both protocols differ only in their sinks.
 import type { ExecwireError } from "../errors.ts";
 import type { Cursor, Taker } from "./cursor.ts";
 
-/** Where a reader puts what it reads. */
+/** Receives what a reader reads. */
 export interface Sink extends Taker {
-  /** Nothing follows: all of a closed log was taken, or there will be no more than was taken, for the reason given. */
+  /** Nothing follows: a closed log was read to its end or, with `failure`, everything in a log that failed was read. */
   end(failure: ExecwireError | undefined): void;
-  /** All that there was room for was taken, and more may follow. */
+  /** A run is over: the sink is full or everything was read, and more may follow. */
   afterRun?(): void;
 }
 
-/** Reads a log from the place of a cursor on. */
+/** Reads a log from the position of a cursor. */
 export class Reader {
-  /** The place; may be replaced by another one in the same log. */
+  /** May be replaced by another cursor of the same log. */
   cursor: Cursor;
   readonly #sink: Sink;
   #stop: (() => void) | undefined;
@@ -25,17 +25,17 @@ export class Reader {
     this.#sink = sink;
   }
 
-  /** Reads what there is; from here on each append is a wake-up. */
+  /** Reads what is available, now and after each append. */
   start(): void {
     this.#isOver = false;
-    // Before the first look: a follower brings back what was evicted only while its log is read.
+    // Before the first read: a follower fetches again what was evicted only while its log has readers.
     this.#stop ??= this.cursor.view.onAppend(() => this.run());
     this.run();
   }
 
-  /** Reads what there is. To be called when there is room again. */
+  /** Reads what is available. To be called when the sink has room again. */
   run(): void {
-    // A sink may cause an append, or room, while it takes something; the running loop sees both.
+    // A sink may cause an append, or make room, while it receives a delivery; the running loop sees both.
     if (this.#isRunning || this.#isOver) return;
     const isEmpty = this.#drain();
     const { view, afterSeq } = this.cursor;
@@ -46,14 +46,14 @@ export class Reader {
     this.#sink.end(isAtEnd ? undefined : view.failure);
   }
 
-  /** Reads nothing any more; the place stays. */
+  /** Stops reading; the cursor keeps its position. */
   stop(): void {
     this.#isOver = true;
     this.#stop?.();
     this.#stop = undefined;
   }
 
-  /** Says whether there is nothing left for now. */
+  /** Returns whether everything available was read. */
   #drain(): boolean {
     this.#isRunning = true;
     try {

@@ -1,19 +1,19 @@
-// The truth about one process: a bounded log of numbered events that any number of readers follow, each with a number of
-// its own. What a reader gets wrong: there are no queues here; a slow reader costs nothing and is told a gap.
+// The record of one process: a bounded log of numbered events that any number of readers follow, each with its own position.
+// Easy to get wrong: there are no queues here. A slow reader costs nothing, and gets a gap for what it was too slow to read.
 //
-// It has two doors. The actor of a process uses `append...`, which numbers the events. `accept` takes events that were numbered
-// elsewhere, and the losses that were announced there.
+// There are two ways to write. The actor of a process calls `append...`, which numbers the events. `accept` adds events and gaps
+// that another program has numbered.
 //
 // Invariants
 // 1. Seqs are 1, 2, 3 ... without holes: a delivery follows the seq before it, as an event or as a gap.
 // 2. Nothing follows `closed`; `exited` comes at most once and before it; output may come between.
-// 3. Retained output stays within its bounds in bytes and events, the oldest goes first; a chunk above `chunkBytes` is
-//    split before it gets a seq, so nothing evicts itself. Only what a live hold has not read may exceed the bounds, by
-//    what was in flight when the writer was asked to pause, or, for a hold that never pauses it, by as much as that asked for.
+// 3. Retained output stays within its bounds in bytes and events; the oldest is evicted first. A chunk above `chunkBytes` is
+//    split before it gets a seq, so nothing evicts itself. Only events that a live hold has not read may exceed the bounds:
+//    by what was in flight when the writer was asked to pause or, for a hold that never pauses it, by as much as it asked for.
 // 4. `exited` and `closed` are never evicted.
 // 5. An event is frozen and keeps its identity while retained.
-// 6. Reading changes nothing visible, except that the first reader to miss the beginning may have it sent again.
-// 7. `next(afterSeq)` is total: event, exact gap, `loading` where that was asked for, or undefined.
+// 6. Reading changes nothing visible, except that a reader that misses the beginning may cause it to be sent again.
+// 7. `next(afterSeq)` is total: the event, an exact gap, `loading` after a `restart`, or undefined.
 import type {
   Delivery,
   ExitedEvent,
@@ -32,35 +32,35 @@ import type { LogCounts } from "./log-counts.ts";
 import type { Hold, LogView } from "./log-view.ts";
 import { MemoryBudget } from "./memory-budget.ts";
 
-/** Bounds of a log, and what it shares with others. */
+/** Bounds of a log, and what it shares with other logs. */
 export interface ReplayLogOptions {
   readonly retainedBytes?: number;
   readonly retainedEvents?: number;
   readonly chunkBytes?: number;
-  /** Output that held readers may leave unread before the writer is asked to pause. Default: what leaves room for more. */
+  /** Output that readers with a hold may leave unread before the writer must pause. Default: leaves room for reads in flight. */
   readonly pauseAtBytes?: number;
   readonly eventOverheadBytes?: number;
   /** Shared with other logs. */
   readonly budget?: MemoryBudget;
-  /** Counted in, with other logs. */
+  /** Counters, shared with other logs. */
   readonly counts?: LogCounts;
 }
 
-/** What the writer of a log wants to know of its readers. */
+/** What a log reports to its writer. */
 export interface LogWriter {
-  /** True when held readers fill the log (pause now), false when there is room again. */
+  /** True when what readers with a hold have not read fills the log (pause now), false when there is room again. */
   readonly onPressure?: (full: boolean) => void;
-  /** A reader comes to a log without any. */
+  /** The first reader is about to register. */
   readonly onFollowed?: () => void;
-  /** A reader has left, or a hold was taken, has moved or was released. */
+  /** A reader has left, or a hold was added, renewed or released. */
   readonly onReaders?: () => void;
-  /** A reader at the beginning finds it evicted. Returns true after a `restart`, when all events come again. */
+  /** A reader finds the beginning evicted. Returns true after a `restart`, if all events will be sent again. */
   readonly onMissed?: () => boolean;
 }
 
-/** A log of one incarnation, bounded, with one read primitive. */
+/** The log of one incarnation of a process. */
 export class ReplayLog implements LogView {
-  /** What readers hold, for the writer. */
+  /** The holds of its readers, for the writer. */
   readonly holds: HoldSet;
   readonly #wakes = new Set<() => void>();
   readonly #writer: LogWriter;
@@ -70,17 +70,17 @@ export class ReplayLog implements LogView {
   readonly #maxEvents: number;
   readonly #chunkBytes: number;
   readonly #pauseAtBytes: number;
-  /** Room for what may still be in flight: a read of each stream, twice over. */
+  /** Room for reads in flight: two of each stream. */
   readonly #reserve: number;
   readonly #overhead: number;
   #ring = new DeliveryRing();
   #printed = { stdout: 0, stderr: 0, pty: 0 };
-  /** Bytes added while the shared budget was exceeded, and not given back yet. */
+  /** Bytes added while the shared budget was exceeded that this log still has to evict. */
   #owed = 0;
-  /** The beginning comes again, and no reader has seen it yet. */
+  /** Since a `restart`, no reader has seen the beginning yet. */
   #isRestarted = false;
   #exited: ExitedEvent | undefined;
-  /** Output bytes before `exited`, once that is here; kept since its slot in the ring may go. */
+  /** Output bytes before `exited`, once that was pushed; kept here since the ring may evict its slot. */
   #exitedOffset: number | undefined;
   #closed = false;
   #failure: ExecwireError | undefined;
@@ -128,17 +128,17 @@ export class ReplayLog implements LogView {
     return this.#ring.bytes;
   }
 
-  /** Output bytes that came, retained or not. */
+  /** Output bytes printed, retained or not. */
   get printed(): Readonly<Record<StreamName, number>> {
     return this.#printed;
   }
 
-  /** What this log is charged for in the memory budget: payload and overhead. */
+  /** Bytes charged to the memory budget: payload and overhead. */
   get cost(): number {
     return this.#ring.bytes + this.#ring.length * this.#overhead;
   }
 
-  /** Whether an append wakes a reader. */
+  /** Whether a reader waits for appends. */
   get isFollowed(): boolean {
     return this.#wakes.size > 0;
   }
@@ -171,8 +171,8 @@ export class ReplayLog implements LogView {
   }
 
   /**
-   * Takes what was numbered elsewhere; what is here already is ignored. Returns false for what cannot follow: a hole, a second
-   * exit or one that was lost, an end without an exit, or anything after the end.
+   * Adds a delivery that another program has numbered; duplicates are ignored. Returns false if it cannot follow: it leaves a
+   * hole, is a second exit, is a gap that covers the exit, is an end without an exit, or comes after the end.
    */
   accept(delivery: ProcessEvent | GapNotice): boolean {
     const { head } = this.#ring;
@@ -182,7 +182,7 @@ export class ReplayLog implements LogView {
     return true;
   }
 
-  /** The exit is known before its turn comes. Returns false for another one than is known, and for one that should be here. */
+  /** The exit becomes known ahead of its turn. Returns false if it contradicts the known exit, or its seq is already covered. */
   announceExit(exit: ExitedEvent): boolean {
     if (this.#exited) return isSameExit(exit, this.#exited);
     if (this.#closed || exit.seq <= this.#ring.head) return false;
@@ -191,7 +191,7 @@ export class ReplayLog implements LogView {
     return true;
   }
 
-  /** Ends the log without `closed`: the process never came to be, or nothing more can be known. */
+  /** Ends the log without `closed`: the process did not start, or nothing more can be known of it. */
   fail(error: ExecwireError): void {
     if (this.#closed || this.#failure) return;
     this.#failure = error;
@@ -200,8 +200,8 @@ export class ReplayLog implements LogView {
   }
 
   /**
-   * Forgets all events, for a writer that can send them again. Returns false, and forgets nothing, while a hold has yet to read
-   * some of them. Also false the second time in a row: a fast process would push the beginning out again before a slow reader sees it.
+   * Drops all events, for a writer that can send them again. Returns false and drops nothing while a hold has still to read some
+   * of them, and the second time in a row: a fast process would evict the beginning again before a slow reader sees it.
    */
   restart(): boolean {
     const isFirst = !this.#isRestarted;
@@ -226,7 +226,7 @@ export class ReplayLog implements LogView {
     const exitSeq = this.#exited?.seq ?? 0;
     if (exitSeq === seq) return this.#exited;
     if (afterSeq === 0 && this.#writer.onMissed?.()) return "loading";
-    // Invariant 4: an exit inside the lost range is delivered, so the gap ends before it.
+    // Invariant 4: an exit inside the evicted range is delivered, so the gap ends before it.
     return gap(seq, exitSeq > seq && exitSeq < first ? exitSeq - 1 : first - 1);
   }
 
@@ -236,20 +236,20 @@ export class ReplayLog implements LogView {
     return seq === this.#exited.seq || seq === this.#exited.seq - 1 ? this.#exitedOffset : undefined;
   }
 
-  /** Output bytes up to the delivery that covers `seq`, as far as their number is known; up to the oldest where that was evicted. */
+  /** Known output bytes up to and including the delivery that covers `seq`; before the oldest delivery, the evicted bytes. */
   bytesUpTo(seq: Seq): number {
     return this.#ring.bytesUpTo(seq);
   }
 
-  /** Output bytes that came after the delivery that covers `seq`, as far as they are known and since the oldest at most. */
+  /** Known output bytes after the delivery that covers `seq`; evicted ones do not count. */
   bytesAfter(seq: Seq): number {
     return this.#ring.bytesUpTo(this.#ring.head) - this.#ring.bytesUpTo(seq);
   }
 
   onAppend(wake: () => void): () => void {
-    // Wrapped, so that the same function registered twice is two registrations.
+    // Wrapped, so that the same function can be registered twice.
     const entry = () => wake();
-    // Before the reader is registered: what was held back for nobody is simply there when it looks.
+    // Before the registration: output that was held back while there was no reader is simply there when the reader looks.
     if (this.#wakes.size === 0) this.#writer.onFollowed?.();
     this.#wakes.add(entry);
     return () => {
@@ -267,12 +267,12 @@ export class ReplayLog implements LogView {
     if (this.#counts) this.#counts.gaps += 1;
   }
 
-  /** Lets go of all output that no hold wants; the end stays. For a closed log that costs more than it is worth. */
+  /** Evicts all output that no hold keeps, but not the end; for a closed log when closed logs use too much memory. */
   trim(): void {
     while (this.#ring.length > 1 && !this.holds.keeps(this.#ring.first, 0)) this.#shift();
   }
 
-  /** Gives the memory back to the budget when the log is forgotten. Those who still hold it may go on reading. */
+  /** Removes this log from the budget. Readers that still have it can continue to read. */
   forget(): void {
     this.#budget.add(-this.cost);
   }
@@ -294,7 +294,7 @@ export class ReplayLog implements LogView {
     this.#exitedOffset = this.#ring.offsetAfter(this.#ring.head);
   }
 
-  /** Invariant 3. Over the shared budget, a log gives back what it adds; what a hold has not read, when that moves on. */
+  /** Invariant 3. While the shared budget is exceeded, a log evicts as much as it adds; what a hold keeps, once that moves on. */
   #evict(added: number): void {
     this.#owed = this.#budget.over ? Math.max(0, this.#owed) + added : 0;
     if (!this.#isOver() && this.#owed === 0) return;
@@ -305,7 +305,7 @@ export class ReplayLog implements LogView {
     }
   }
 
-  /** Drops the oldest event; returns what that gives back. */
+  /** Evicts the oldest event. Returns the bytes that this frees in the budget. */
   #shift(): number {
     const bytes = this.#ring.shift() + this.#overhead;
     this.#budget.add(-bytes);
@@ -321,7 +321,7 @@ export class ReplayLog implements LogView {
     return this.#ring.bytes > this.#maxBytes || this.#ring.length > this.#maxEvents;
   }
 
-  /** Whether what follows `floor` leaves no room for more. A log that has ended waits for no reader. */
+  /** Whether the events after `floor` leave too little room. A log that has ended pauses no writer. */
   #unreadIsTooMuch(floor: Seq): boolean {
     if (this.#closed || this.#failure) return false;
     const unread = this.bytesAfter(floor);

@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { closeSync } from "node:fs";
 import { ExecwireError } from "../errors.ts";
 import type { Child, Launch, Spawner } from "./child.ts";
-import { FileSearch } from "./child-facts.ts";
+import { FileSearch } from "./child-inspector.ts";
 import { READ_BYTES } from "./child-io.ts";
 import { Killer } from "./kill-scope.ts";
 import { loadNativePty, type NativePty } from "./native-pty.ts";

@@ -3,7 +3,7 @@
 import { closeSync } from "node:fs";
 import type { ExecwireError } from "../errors.ts";
 import type { Child, ExitStatus, Launch, SessionProof, Spawner, TtyLaunch } from "./child.ts";
-import { FileSearch } from "./child-facts.ts";
+import { FileSearch } from "./child-inspector.ts";
 import { type ChildIo, READ_BYTES } from "./child-io.ts";
 import type { Guard } from "./guard.ts";
 import { Killer, type PosixContext } from "./kill-scope.ts";
@@ -13,11 +13,11 @@ import { Orphans } from "./orphans.ts";
 import { PipeIo } from "./pipe-io.ts";
 import { ProcTable } from "./proc-table.ts";
 import { Reaper } from "./reaper.ts";
+import { Semaphore } from "./semaphore.ts";
 import { explainFailure } from "./spawn-error.ts";
 import { type ExitSource, SpawnedChild } from "./spawned-child.ts";
 import { openSlave, TtyIo } from "./tty-io.ts";
 import { lineModes } from "./tty-line.ts";
-import { Semaphore } from "./turnstile.ts";
 
 /** Two more than libuv has threads, so that none is idle. A spawn that queues longer would inherit the mark of a later child. */
 const SPAWNS_AT_ONCE = 6;

@@ -3,7 +3,7 @@
 import { Observable } from "rxjs";
 import type { KillScope, SignalName, StreamName, TerminalSize } from "../../protocol/index.ts";
 import type { Child, ChildEvent, ChildStdin, ExitStatus, Leftover, ProcessInspector, SessionProof } from "./child.ts";
-import { ChildInspector, type FileSearch } from "./child-facts.ts";
+import { ChildInspector, type FileSearch } from "./child-inspector.ts";
 import type { ChildIo } from "./child-io.ts";
 import type { Killer } from "./kill-scope.ts";
 import { hasProc } from "./proc.ts";

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { streamTransport } from "./stream.ts";
 import type { OpenTransport } from "./transport.ts";
 
-/** A way to start the program and talk to it. It is ended with its connection; its stderr is ours. */
+/** Starts the program for each connection and ends it with that; its stderr is ours. */
 export function openCommand(command: readonly string[], frameBytes: number): OpenTransport {
   return async () => {
     const [file = "", ...args] = command;
@@ -17,7 +17,7 @@ export function openCommand(command: readonly string[], frameBytes: number): Ope
         transport.listen({
           frame,
           closed(code, reason) {
-            // It ends by itself when its stdin does; one that does not is of no use any more.
+            // The program should exit when its stdin ends; SIGTERM is for one that does not.
             child.kill();
             closed(code, reason);
           },

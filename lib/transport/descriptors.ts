@@ -1,16 +1,16 @@
-// How many descriptors this program may have open, and how many are left. A server that gave them all to connections could
-// start no process any more: each needs some. Node only.
+// How many file descriptors this program may open, and how many are left. A server that uses all of them for connections could
+// not start processes, which need some too. Node only.
 import { readdirSync, readFileSync } from "node:fs";
 
-/** A count is good for this long, and for this many questions: in between, few can have been opened. */
+/** A count is reused for this long and this many times: few descriptors can have been opened in the meantime. */
 const COUNT_MS = 20;
 const COUNT_USES = 16;
 
-/** Where the numbers come from. */
+/** Counts descriptors. */
 export interface DescriptorSource {
-  /** The soft limit of open files; undefined where the system does not tell. */
+  /** The soft limit of open files; undefined if the system does not report it. */
   max(): number | undefined;
-  /** Those open now. */
+  /** Number of descriptors open now. */
   open(): number;
 }
 
@@ -23,24 +23,24 @@ export class Descriptors {
   #countedAt = Number.NEGATIVE_INFINITY;
   #uses = 0;
 
-  /** `reserve` of them are for others than connections: at most an eighth of all. */
+  /** `reserve` descriptors, and at most an eighth of all, are not for connections. */
   constructor(reserve: number, source: DescriptorSource = system) {
     this.#source = source;
     this.#max = source.max() ?? Number.POSITIVE_INFINITY;
     this.#reserve = Math.min(reserve, this.#max / 8);
   }
 
-  /** `count`, or an eighth of all descriptors where that is less. */
+  /** `count`, or an eighth of all descriptors if that is less. */
   atMostAnEighth(count: number): number {
     return Math.min(count, Math.max(1, Math.floor(this.#max / 8)));
   }
 
-  /** Whether fewer are free than are to be kept for others. */
+  /** Whether fewer descriptors are free than reserved. */
   get areScarce(): boolean {
     return this.#count() < this.#reserve;
   }
 
-  /** Whether only a quarter of that is left. */
+  /** Whether less than a quarter of the reserve is left. */
   get areUsedUp(): boolean {
     return this.#count() < this.#reserve / 4;
   }
@@ -70,7 +70,7 @@ const system: DescriptorSource = {
     try {
       return readdirSync("/proc/self/fd").length;
     } catch {
-      // Not even one is left to look.
+      // No descriptor is left to open the directory.
       return Number.POSITIVE_INFINITY;
     }
   },

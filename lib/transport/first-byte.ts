@@ -1,4 +1,4 @@
-// Which language a peer speaks on a byte stream shows in its first byte. Node only.
+// The first byte of a byte stream shows which protocol the peer uses. Node only.
 import type { Readable } from "node:stream";
 
 /** The first byte, left in the stream; undefined when the stream ends without one. */

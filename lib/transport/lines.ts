@@ -1,4 +1,4 @@
-// Frames of text over a pair of byte streams, one a line. Blank lines are none, and `\r\n` ends a line as well. Node only.
+// Text frames over a pair of byte streams, one per line. Blank lines are ignored; `\r\n` ends a line too. Node only.
 import type { Readable, Writable } from "node:stream";
 import { StreamPair } from "./stream-pair.ts";
 import type { Transport } from "./transport.ts";
@@ -7,7 +7,7 @@ const NEWLINE = 0x0a;
 const RETURN = 0x0d;
 const SPACE = 0x20;
 
-/** A transport over the lines of `input` and `output`; a line of more than `lineBytes` ends it. */
+/** A transport over the lines of `input` and `output`; a line of more than `lineBytes` closes it. */
 export function lineTransport(input: Readable, output: Writable, lineBytes: number): Transport {
   return new LineTransport(input, output, lineBytes);
 }
@@ -15,7 +15,7 @@ export function lineTransport(input: Readable, output: Writable, lineBytes: numb
 class LineTransport extends StreamPair {
   readonly #maxLineBytes: number;
   #lineBytes: number;
-  /** The pieces of a line whose end has not come. */
+  /** The parts of a line whose end has not arrived. */
   #pieces: Buffer[] = [];
   #bytes = 0;
 
@@ -47,7 +47,7 @@ class LineTransport extends StreamPair {
     this.#isTooLong();
   }
 
-  /** Ends the connection if so. */
+  /** Closes the connection if the line is too long. */
   #isTooLong(): boolean {
     if (this.#bytes <= this.#lineBytes) return false;
     this.#pieces = [];
@@ -56,7 +56,7 @@ class LineTransport extends StreamPair {
     return true;
   }
 
-  /** The last line needs no newline. */
+  /** A last line without a newline is a frame too. */
   protected override inputEnded(): void {
     this.#deliver();
   }

@@ -1,7 +1,7 @@
-// Two ends of a connection in one program: for specs, and for a server that is embedded in its only client.
+// Both ends of a connection in one program: for specs, and for a server embedded in its only client.
 import type { Transport, TransportHandlers } from "./transport.ts";
 
-/** A connected pair. Frames are delivered in order, in a turn of their own. */
+/** A connected pair. Frames are delivered in order, each in a microtask of its own. */
 export function memoryPair(): [Transport, Transport] {
   const left = new MemoryTransport();
   const right = new MemoryTransport();

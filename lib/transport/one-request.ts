@@ -1,5 +1,5 @@
-// Gives an HTTP server one request of each connection, and nothing behind it unless that is an upgrade: Node parses and answers
-// all requests of a chunk at once, some thousand pipelined ones, whether their peer reads or not. Node only.
+// Passes an HTTP server only the first request of each connection, and what follows it only for an upgrade. Otherwise Node would
+// answer thousands of pipelined requests of one chunk at once, even if the peer reads no response. Node only.
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
@@ -7,23 +7,23 @@ import { Duplex } from "node:stream";
 const END_OF_HEAD = "\r\n\r\n";
 const UPGRADE = /\r\nupgrade[ \t]*:/i;
 
-/** From now on `http` sees the first request of each connection only; a head larger than `maxHeadBytes` ends the connection. */
+/** From now on `http` gets only the first request of each connection; a head larger than `maxHeadBytes` is refused with 431. */
 export function acceptOneRequestEach(http: Server, maxHeadBytes: number): void {
   const [serve] = http.listeners("connection") as [(connection: Duplex) => void];
   http.removeAllListeners("connection");
   http.on("connection", (socket: Socket) => {
-    takeHead(socket, maxHeadBytes, (connection) => serve.call(http, connection));
+    readHead(socket, maxHeadBytes, (connection) => serve.call(http, connection));
   });
 }
 
-/** Reads the head of a request, and calls back with a connection that begins with it. */
-function takeHead(socket: Socket, maxBytes: number, onHead: (connection: Duplex) => void): void {
+/** Reads the head of a request, then passes on a connection that begins with it. */
+function readHead(socket: Socket, maxBytes: number, onHead: (connection: Duplex) => void): void {
   const head = Buffer.allocUnsafe(maxBytes);
   let length = 0;
-  // Node listens only once it has the connection.
+  // Node adds its own error listener only when it gets the connection.
   socket.on("error", () => socket.destroy());
   const onEnd = () => socket.destroy();
-  // What still comes is read and thrown away, or the answer would be lost with it.
+  // Read and discard the rest: closing a socket with unread data resets it, and the response would be lost.
   const refuse = () => {
     socket.off("data", onData).resume();
     socket.end("HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\n\r\n");
@@ -48,7 +48,7 @@ function takeHead(socket: Socket, maxBytes: number, onHead: (connection: Duplex)
   socket.on("data", onData).on("end", onEnd);
 }
 
-/** A connection on which this request comes and nothing else; what the peer sends behind it is not read. */
+/** A connection with this request only; what the peer sends after it is not read. */
 function answerOnly(socket: Socket, request: Uint8Array): Duplex {
   const connection = new Duplex({
     read() {},

@@ -1,9 +1,9 @@
-// What transports over a pair of byte streams have in common: how they begin and how they end. Node only.
+// The common base of transports over a pair of byte streams. Node only.
 import type { Readable, Writable } from "node:stream";
 import { type Inflow, ReadTurns } from "./read-turns.ts";
 import { CLOSE, CLOSE_MS, type Transport, type TransportHandlers } from "./transport.ts";
 
-/** Frames over what is read from `input` and written to `output`; how they are told apart is for the subclass. */
+/** Frames read from `input` and written to `output`; the subclass delimits them. */
 export abstract class StreamPair implements Transport {
   protected readonly input: Readable;
   protected readonly output: Writable;
@@ -33,7 +33,7 @@ export abstract class StreamPair implements Transport {
   }
 
   send(frame: Uint8Array, sent?: () => void): void {
-    // What is not sent makes no room for more.
+    // After the end `sent` is never called: frames that are not sent must not count as room for more.
     if (!this.isClosed) this.write(frame, () => sent?.());
   }
 
@@ -52,7 +52,7 @@ export abstract class StreamPair implements Transport {
   close(code: number, reason: string): void {
     if (this.isClosed) return;
     this.#inflow?.resume();
-    this.output.end(this.goodbye(code, reason), () => this.end(code, reason));
+    this.output.end(this.closing(code, reason), () => this.end(code, reason));
     this.#closing = setTimeout(() => this.terminate(), CLOSE_MS).unref();
   }
 
@@ -66,20 +66,20 @@ export abstract class StreamPair implements Transport {
 
   protected abstract write(frame: Uint8Array, sent: () => void): void;
 
-  /** The last bytes written; none by default. */
-  protected goodbye(_code: number, _reason: string): Buffer {
+  /** The bytes written at the end of the connection; none by default. */
+  protected closing(_code: number, _reason: string): Buffer {
     return Buffer.alloc(0);
   }
 
-  /** A frame is whole. */
+  /** A frame is complete. */
   protected deliver(frame: Uint8Array): void {
     this.#inflow?.offer(() => this.#handlers?.frame(frame));
   }
 
-  /** Nothing more can be read, in order. */
+  /** The input ended, without an error. */
   protected inputEnded(): void {}
 
-  /** Refuses what is too large: what follows cannot be told apart from it. */
+  /** Closes the connection because a frame is too large; the end of that frame is unknown, so no more is read. */
   protected refuse(reason: string): void {
     this.input.removeAllListeners("data");
     this.#inflow?.discard();
@@ -91,7 +91,7 @@ export abstract class StreamPair implements Transport {
     this.isClosed = true;
     clearTimeout(this.#closing);
     this.input.pause();
-    // Behind the frames that wait for their turn.
+    // After the frames that wait for their turn.
     this.#inflow?.resume();
     this.#inflow?.offer(() => this.#handlers?.closed(code, reason));
   }

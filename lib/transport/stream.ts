@@ -1,13 +1,13 @@
-// Frames over a pair of byte streams: stdin and stdout of a program, such as `ssh host execwire serve --listen stdio`. Each
-// frame has its length before it, 4 bytes, big-endian. A length of 0 begins the closing record: code and length of the
-// reason, 2 bytes each, then the reason. Node only.
+// Frames over a pair of byte streams: stdin and stdout of a program, such as `ssh host execwire serve --listen stdio`. Each frame
+// is preceded by its length, 4 bytes, big-endian. A length of 0 begins the closing record: code and length of the reason, 2 bytes
+// each, then the reason. Node only.
 import type { Readable, Writable } from "node:stream";
 import { StreamPair } from "./stream-pair.ts";
 import type { Transport } from "./transport.ts";
 
 const PREFIX_BYTES = 4;
 
-/** A transport over what is read from `input` and written to `output`. */
+/** A transport that reads from `input` and writes to `output`. */
 export function streamTransport(input: Readable, output: Writable, frameBytes: number): Transport {
   return new StreamTransport(input, output, frameBytes);
 }
@@ -35,7 +35,7 @@ class StreamTransport extends StreamPair {
     this.output.write(frame, sent);
   }
 
-  protected override goodbye(code: number, reason: string): Buffer {
+  protected override closing(code: number, reason: string): Buffer {
     const text = Buffer.from(reason);
     const record = Buffer.alloc(PREFIX_BYTES + 4);
     record.writeUInt16BE(code, PREFIX_BYTES);

@@ -1,4 +1,4 @@
-// Frames over something: the one thing that server and client know of a connection.
+// A connection that carries frames: all that server and client know of the medium below.
 
 /** Close codes of our own; the range 4000 to 4999 is free for applications (RFC 6455). */
 export const CLOSE = {
@@ -14,7 +14,7 @@ export const CLOSE = {
   superseded: 4409,
 } as const;
 
-/** A peer that does not take part in the closing is not waited for any longer. */
+/** Longest wait for the peer's part of the closing handshake; then the connection is terminated. */
 export const CLOSE_MS = 2000;
 
 /** A close frame has room for 123 bytes of reason (RFC 6455, 5.5); a longer one must be cut, and not inside a character. */
@@ -24,40 +24,40 @@ export function closeReason(reason: string): string {
   return new TextDecoder().decode(bytes.subarray(0, 120)).replace(/\uFFFD+$/, "");
 }
 
-/** What a transport tells. */
+/** What a transport reports. */
 export interface TransportHandlers {
-  /** A whole frame. Its bytes may be a view that is good only during the call, unless copied. */
+  /** A complete frame. Its bytes may be a view that is valid only during the call. */
   frame(frame: Uint8Array): void;
   /** The end, once; nothing follows. */
   closed(code: number, reason: string): void;
-  /** The peer answered `ping(sign)`: it has received everything that was sent before. */
-  pong?(sign: number): void;
+  /** The peer answered `ping(pingId)`: it has received everything that was sent before. */
+  pong?(pingId: number): void;
 }
 
-/** A connection that carries frames in order, each whole or not at all. */
+/** A connection that carries frames in order, each completely or not at all. */
 export interface Transport {
   /** Begins to deliver. */
   listen(handlers: TransportHandlers): void;
-  /** Sends a frame; `sent` is called when it has left this program, and not when it never will: then `closed` says so. */
+  /** Sends a frame. `sent` is called when it has left this program; if the connection ends first, only `closed` is called. */
   send(frame: Uint8Array, sent?: () => void): void;
-  /** Asks the peer for a sign of life, below the frames. Absent where the medium knows no such thing. */
-  ping?(sign: number): void;
-  /** A frame from the peer may have this many bytes from here on. Absent where nobody else is at the other end. */
+  /** Asks the peer for a pong, below the frames. Absent if the medium has no pings. */
+  ping?(pingId: number): void;
+  /** From here on, a frame from the peer may have this many bytes. Absent if both ends are in one program. */
   limitFrames?(bytes: number): void;
-  /** The peer has shown who it is: the connection is no longer one of those that wait to. Absent where none do. */
+  /** The peer is authenticated: its connection no longer counts as waiting. Absent if connections do not wait. */
   admit?(): void;
-  /** Delivers no frames until `resume`; the peer's sending stops in its turn. Absent where nothing can be held back. */
+  /** Delivers no frames until `resume`, so that the peer has to stop sending too. Absent if the medium cannot pause. */
   pause?(): void;
   resume?(): void;
-  /** Its frames are handled before those of all others, or after them. Absent where no peers compete. */
+  /** Handles its frames before or after those of all other peers. Absent if no peers compete. */
   rank?(rank: "first" | "last"): void;
-  /** Bytes handed over that the kernel has not taken: it falls while the peer reads. Absent where it is not known. */
+  /** Bytes sent that the kernel has not accepted: falls while the peer reads. Absent if unknown. */
   unsentBytes?(): number;
-  /** Ends the connection in order: what was sent before is delivered first. */
+  /** Closes the connection in order: everything sent before is delivered first. */
   close(code: number, reason: string): void;
-  /** Ends it at once. */
+  /** Closes the connection at once. */
   terminate(): void;
 }
 
-/** Opens a connection. Rejects when there is nobody. */
+/** Opens a connection. Rejects if no server answers. */
 export type OpenTransport = () => Promise<Transport>;

@@ -1,7 +1,7 @@
-// A WebSocket of the platform (every browser, Node from 22 on) as a transport.
+// The platform's own WebSocket (every browser, Node from 22 on) as a transport.
 import { closeReason, type OpenTransport, type Transport, type TransportHandlers } from "./transport.ts";
 
-/** A way to open `ws://` or `wss://` with a subprotocol. */
+/** Opens `ws://` or `wss://` with a subprotocol. */
 export function openPlatformWebSocket(url: string, subprotocol: string): OpenTransport {
   return () =>
     new Promise((resolve, reject) => {
@@ -36,15 +36,15 @@ function platformTransport(socket: WebSocket): Transport {
     },
     send(bytes, sent) {
       socket.send(bytes as Uint8Array<ArrayBuffer>);
-      // A browser does not tell when bytes have left; a client's requests are bounded by their answers.
+      // A browser does not report when bytes have left; the pending requests of a client are bounded anyway.
       sent?.();
     },
     close(code, reason) {
-      // Browsers allow 1000 and 3000 to 4999 only.
+      // Browsers allow only 1000 and 3000 to 4999.
       socket.close(code === 1000 || code >= 3000 ? code : 4000, closeReason(reason));
     },
     terminate() {
-      // A browser waits a minute for the peer's part of the closing handshake; whoever terminates does not.
+      // A browser may wait a minute for the peer's part of the closing handshake; `terminate` must not.
       ended(1006, "");
       socket.close();
     },

@@ -9,23 +9,23 @@ import { webSocketTransport } from "./websocket-node.ts";
 /** Bounds of a connection being opened. */
 export interface OpenLimits {
   readonly frameBytes: number;
-  /** A peer that has not shaken hands by then is left, and its socket with it. */
+  /** The connection attempt fails, and its socket is closed, if the handshake takes longer. */
   readonly handshakeMs: number;
 }
 
-/** A connection of text, of which no more need be read than its owner can take. */
+/** A connection of text messages that can be paused. */
 export interface TextTransport extends Transport {
-  /** Nothing is read from here on, not even the end of the connection; the peer's sending stops in its turn. */
+  /** Stops reading, even the end of the connection, so that the peer has to stop sending too. */
   pause(): void;
   resume(): void;
 }
 
-/** What a header can carry as it is. */
+/** Text that a header can carry unchanged. */
 const HEADER_TEXT = /^[\x20-\x7e]*$/;
 
 /**
- * A way to open `ws://`, `wss://` or `unix:PATH` with a subprotocol. The token goes with the first request where a header can
- * carry it: a crowded server then knows at once whom it must not keep waiting.
+ * Opens `ws://`, `wss://` or `unix:PATH` with a subprotocol. The token goes with the upgrade request if a header can carry it: a
+ * crowded server then knows at once that this client may enter.
  */
 export function openWebSocket(url: string, subprotocol: string, bounds: OpenLimits, token?: string): OpenTransport {
   const headers = token !== undefined && HEADER_TEXT.test(token) ? bearer(token) : {};
@@ -35,7 +35,7 @@ export function openWebSocket(url: string, subprotocol: string, bounds: OpenLimi
   };
 }
 
-/** The same for peers that speak text, offer no subprotocol and ask for a token as `Authorization: Bearer`. */
+/** The same for servers that use text, have no subprotocol and expect a token as `Authorization: Bearer`. */
 export function openTextSocket(
   url: string,
   token: string | undefined,
@@ -83,7 +83,7 @@ function openSocket(
   });
 }
 
-/** A server that wants a token says so before there is a connection. */
+/** A server that requires a token refuses the upgrade with 401. */
 function refusalOf({ statusCode, statusMessage }: IncomingMessage): Error {
   const answer = `the server answered ${statusCode} ${statusMessage}`;
   return statusCode === 401 ? new ExecwireError("UNAUTHORIZED", answer) : new Error(answer);

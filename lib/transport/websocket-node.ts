@@ -1,21 +1,21 @@
-// A WebSocket of the `ws` package as a transport, on either side. Node only.
+// A WebSocket of the `ws` package as a transport, for clients and servers. Node only.
 import type { Duplex } from "node:stream";
 import { WebSocket } from "ws";
 import type { Inflow, ReadTurns } from "./read-turns.ts";
 import { CLOSE_MS, closeReason, type Transport, type TransportHandlers } from "./transport.ts";
 
-/** Text goes out in pieces of this size at most: peers bound a piece (16 MiB is common) far below a whole message. */
+/** Largest fragment of a text message: peers limit fragments (16 MiB is common) far below whole messages. */
 const FRAGMENT_BYTES = 8 * 1024 * 1024;
 
-/** What the frames of a socket are: binary of our own, or text (which a peer may send as binary as well). */
+/** The frames of a socket: binary for our own protocol, or text, which a peer may also send as binary. */
 export type FrameKind = "binary" | "text";
 
-/** The connection below, as Node makes it: what the kernel has not taken of a write shows nowhere else. */
+/** Node's stream below the WebSocket. Only its handle shows how much of a write the kernel has not accepted. */
 type Below = Duplex & { readonly _handle?: { readonly writeQueueSize?: number } | null };
 
 /**
- * Takes over an open socket. What is sent in one turn of the event loop goes to `stream`, the connection below, in one
- * write: a system call for each small frame would cost more than all else. With `turns` it is read in turns with others.
+ * Makes a transport of an open socket. Frames sent in one turn of the event loop go to `stream`, the connection below, in one
+ * write: a system call for each small frame would cost more than everything else. With `turns` it is read in turns with others.
  */
 export function webSocketTransport(
   socket: WebSocket,
@@ -40,15 +40,15 @@ export function webSocketTransport(
     listen(handlers: TransportHandlers) {
       const deliver = (piece: () => void) => (inflow ? inflow.offer(piece) : piece());
       socket.on("message", (data: Buffer, isBinary: boolean) => {
-        // What `ws` finds in the buffer of a connection that broke is handed over all at once, out of turn.
+        // After a connection broke, `ws` delivers the rest of its buffer at once, out of turn: ignore it.
         if (inflow && stream?.destroyed) return;
-        // Text where binary is spoken is no frame; an empty frame is no message, so the peer is told the same way.
+        // A text message in the binary protocol is passed on as an empty frame, which is refused as an invalid message.
         deliver(() => handlers.frame(isBinary || kind === "text" ? data : new Uint8Array()));
       });
-      socket.on("pong", (sign: Buffer) => {
-        if (sign.length === 4 && handlers.pong) deliver(() => handlers.pong?.(sign.readUInt32BE()));
+      socket.on("pong", (payload: Buffer) => {
+        if (payload.length === 4 && handlers.pong) deliver(() => handlers.pong?.(payload.readUInt32BE()));
       });
-      // `close` follows every error, with its code; until then what comes is thrown away, which needs reading.
+      // `close` follows every error, with its code. Until then incoming data is discarded, for which it must be read.
       socket.on("error", () => inflow?.resume());
       socket.once("close", (code: number, reason: Buffer) => {
         inflow?.resume();
@@ -60,17 +60,17 @@ export function webSocketTransport(
     },
     send(frame, sent) {
       cork();
-      // A socket that breaks reports each frame that waits: that is no room for more.
+      // A socket that breaks calls back with an error for each waiting frame: these do not count as room for more.
       const done = (error?: Error) => {
         if (!error) sent?.();
       };
       if (kind === "binary") socket.send(frame, done);
       else sendText(socket, frame, done);
     },
-    ping(sign) {
+    ping(pingId) {
       const payload = Buffer.alloc(4);
-      payload.writeUInt32BE(sign);
-      // It fails on a socket that is closing, which tells of itself.
+      payload.writeUInt32BE(pingId);
+      // It fails on a socket that is closing, which `closed` reports.
       socket.ping(payload, undefined, () => undefined);
     },
     pause() {
@@ -84,10 +84,10 @@ export function webSocketTransport(
     rank: (rank) => inflow?.rank(rank),
     unsentBytes: () => socket.bufferedAmount + (stream?._handle?.writeQueueSize ?? 0),
     close(code, reason) {
-      // The peer's part of the closing is read, whatever else was held back.
+      // A paused socket must read again to receive the peer's close frame.
       inflow?.resume();
       socket.close(code, closeReason(reason));
-      // Cleared, or each closed connection would be kept for so long.
+      // Cleared, since the timer keeps the closed connection in memory.
       const timer = setTimeout(() => socket.terminate(), CLOSE_MS).unref();
       socket.once("close", () => clearTimeout(timer));
     },
@@ -98,8 +98,8 @@ export function webSocketTransport(
 }
 
 /**
- * Answers pings, which the server's sockets are told not to do by themselves: while a pong waits to be sent, only the latest
- * ping is remembered (RFC 6455, 5.5.3), so a peer that pings and does not read makes nothing grow.
+ * Answers pings; the automatic pongs of `ws` are off at servers. While a pong waits to be sent, only the latest ping is
+ * remembered (RFC 6455, 5.5.3), so a peer that sends pings and does not read cannot fill the memory.
  */
 function answerPings(socket: WebSocket, cork: () => void): void {
   let isSending = false;

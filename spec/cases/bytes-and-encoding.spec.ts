@@ -1,4 +1,4 @@
-// Public bug reports about output as bytes: characters over chunks, what is kept of a flood, order, and what terminals change.
+// Public bug reports about output as bytes: characters split over chunks, floods, order, and what terminals change.
 import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { expect, it } from "@jest/globals";
@@ -15,7 +15,7 @@ import { settled } from "../support/system-wait.ts";
 import { describeCases } from "./describe-cases.ts";
 
 const MIB = 1024 * 1024;
-/** Bytes, each with a write(2) of its own. */
+/** Bytes, each printed by a write(2) of its own. */
 const ONE_BY_ONE = sh("exec dd if=/dev/zero bs=1 count=300000 2>/dev/null");
 const scratch = makeScratch();
 
@@ -27,7 +27,7 @@ describeCases("output", ({ start }) => {
     return found;
   };
 
-  it("P43 a character that was printed in two halves is one, for every reader and after each seq", async () => {
+  it("P43 a character printed in two halves is decoded as one, for every reader and from each seq", async () => {
     const process = await start({ argv: sh("printf 'a\\342\\202'; read _; printf '\\254b'"), pipeStdin: true });
     const early = textOf(process);
     await printed(process, "a");
@@ -40,7 +40,7 @@ describeCases("output", ({ start }) => {
     expect(late).toEqual(whole[1]);
   });
 
-  it("P46 many tiny writes are few events, without holes in their numbers", async () => {
+  it("P46 many tiny writes become few events, whose seqs have no holes", async () => {
     const process = await start({ argv: ONE_BY_ONE });
     const seqs: number[] = [];
     let bytes = 0;
@@ -50,7 +50,7 @@ describeCases("output", ({ start }) => {
     }
     expect(bytes).toBe(300_000);
     expect(seqs).toEqual(seqs.map((_, index) => index + 1));
-    // One in a millisecond at most, where somebody follows.
+    // At most one per millisecond while the log is followed.
     expect(seqs.length).toBeLessThan(20_000);
   });
 
@@ -81,7 +81,7 @@ const COUNT = 4;
 describeCases(
   "output that nobody reads",
   ({ supports, start }) => {
-    /** How many more than before; what is not used any more goes within some turns. */
+    /** The increase since `before`; what is no longer used is freed within some turns of the event loop. */
     const grownBy = async (before: number, bound: number) =>
       settled(
         () => bufferBytes() - before,
@@ -89,7 +89,7 @@ describeCases(
         5_000,
       );
 
-    it("P46 costs no more than its bytes also when they came one at a time", async () => {
+    it("P46 costs no more than its bytes, even if they came one at a time", async () => {
       const before = bufferBytes();
       const process = await start({ argv: ONE_BY_ONE });
       await end(process);
@@ -100,12 +100,12 @@ describeCases(
       expect(nextSeq).toBeLessThan(20_000);
     });
 
-    it("P45 is kept within one bound for all processes, and nowhere else", async () => {
+    it("P45 is retained within one bound for all processes, and nowhere else", async () => {
       const before = bufferBytes();
       const argv = ["head", "-c", String(8 * MIB), "/dev/zero"];
       const processes = await Promise.all(Array.from({ length: COUNT }, () => start({ argv })));
       for (const process of processes) await end(process);
-      // A client has a copy of its own of each: what its replica retains.
+      // A client has a copy of each: what its replica retains.
       const copies = supports.retainsExactly ? 0 : COUNT * MIB;
       const bound = BUDGET + copies + 2 * MIB;
       expect(await grownBy(before, bound)).toBeLessThan(bound);

@@ -1,5 +1,5 @@
-// Reported bugs of connections: quiet ones that are cut, dead ones that nobody notices, and sessions that are over, or
-// somebody else's.
+// Reported bugs of connections: idle ones that are cut, dead ones that stay unnoticed, and sessions that have ended or
+// belong to another client.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { type AddressInfo, connect as connectTcp, createServer, type Server, type Socket } from "node:net";
@@ -25,7 +25,7 @@ const env = { PATH: "/usr/bin:/bin" };
 const auth = { kind: "token", token: TOKEN } as const;
 const lost = (reason: string) => ({ code: "CONNECTION_LOST", data: { reason } });
 
-describe("connection", () => {
+describe("connections", () => {
   let host: WireHost;
   const undo: (() => unknown)[] = [];
   afterEach(async () => {
@@ -46,9 +46,9 @@ describe("connection", () => {
     return backend;
   }
 
-  it("P78 a quiet command outlives a proxy that cuts what is idle", async () => {
+  it("P78 a quiet command outlives a proxy that cuts idle connections", async () => {
     expect(2 * defaults.pingMs).toBeLessThan(60_000);
-    // The same in small: a ping in a sixth of the time that the proxy allows, a silence of twice that time.
+    // The same scaled down: a ping each sixth of the time that the proxy allows, and a silence of twice that time.
     host = await WireHost.open({ limits: { pingMs: 250 } });
     const proxy = await idleProxy(portOf(host.server.url), 1_500);
     undo.push(() => proxy.close());
@@ -58,7 +58,7 @@ describe("connection", () => {
     expect([proxy.connections, backend.link.state]).toEqual([1, "connected"]);
   });
 
-  it("P78 both sides send what a browser can see, as often as the server says", async () => {
+  it("P78 both sides send pings that a browser can see, as often as the server announces", async () => {
     host = await WireHost.open({ limits: { pingMs: 100 } });
     const browser = await peer();
     browser.hello(TOKEN);
@@ -71,7 +71,7 @@ describe("connection", () => {
     browser.transport.terminate();
   });
 
-  it("P79 both sides notice that a proxy has stopped, and go on where they were when it continues", async () => {
+  it("P79 both sides notice that a proxy has stopped, and continue at the same position when the proxy continues", async () => {
     host = await WireHost.open({ limits: { pingMs: 100 } });
     const proxy = await forwarder(portOf(host.server.url));
     const backend = await client(proxy.url, { handshakeMs: 200 });
@@ -80,7 +80,7 @@ describe("connection", () => {
     const before = performance.now();
     proxy.child.kill("SIGSTOP");
     await becomes(backend, "recovering");
-    // Three pings; the kernel would go on to send for a quarter of an hour.
+    // Three pings; the kernel would retransmit for a quarter of an hour.
     expect(performance.now() - before).toBeLessThan(5_000);
     const writing = process.write("two\n");
     proxy.child.kill("SIGCONT");
@@ -88,7 +88,7 @@ describe("connection", () => {
     expect((await outcome(process)).stdout).toBe("one\ntwo\n");
   });
 
-  it("P79 behind a proxy that stays stopped the time of the session runs, and then its work ends", async () => {
+  it("P79 behind a proxy that stays stopped, the session expires and its processes are ended", async () => {
     host = await WireHost.open({ limits: { pingMs: 100, sessionTtlMs: 300 } });
     const proxy = await forwarder(portOf(host.server.url));
     const backend = await client(proxy.url, { handshakeMs: 100, recoveryMs: 250 });
@@ -100,7 +100,7 @@ describe("connection", () => {
     expect(await told).toEqual(lost("unreachable"));
   });
 
-  it("P81 who resumes a session that nobody knows is told so at once, and does not ask again", async () => {
+  it("P81 a client that resumes an unknown session is refused at once, and does not retry", async () => {
     host = await WireHost.open();
     const stranger = await peer();
     stranger.hello(TOKEN, { resume: { sessionId: "stale", secret: "stale", pending: [1] } });
@@ -119,12 +119,12 @@ describe("connection", () => {
     host.proxy.admit();
     expect(await Promise.all(told)).toEqual([lost("session-unknown"), lost("session-unknown")]);
     expect(process.info).toMatchObject({ state: "running", exitCode: null, signal: null });
-    // Whoever is new is let in by the same door meanwhile: the proxy counts him and one attempt of the other.
+    // A new client can connect meanwhile: the proxy counts it and one attempt of the other client.
     expect(await (await host.connect()).list()).toHaveLength(1);
     expect([host.proxy.connections, backend.link.state]).toEqual([3, "closed"]);
   });
 
-  it("P82 of two that start at the same moment each gets its own process, or is told that the id is taken", async () => {
+  it("P82 two clients that start at the same moment get a process each, or one is refused because the id is taken", async () => {
     host = await WireHost.open();
     const clients = [await host.connectDirectly(), await host.connectDirectly()];
     for (let round = 0; round < 50; round += 1) {
@@ -141,7 +141,7 @@ describe("connection", () => {
     }
   });
 
-  /** Cuts the line of a client for so long, by the clock of both ends, and lets it come back if it still wants to. */
+  /** Cuts the connection of a client for so long, by the clocks of both ends, and then lets it reconnect if it still tries. */
   async function outage(clock: TellingClock, backend: RemoteBackend, ms: number, ttlMs: number): Promise<void> {
     host.proxy.refuse();
     await becomes(backend, "recovering");
@@ -163,7 +163,7 @@ describe("connection", () => {
     );
   }
 
-  it.each([24, 31])("P84 work goes on after an outage of %s s", async (seconds) => {
+  it.each([24, 31])("P84 a client continues after an outage of %s s", async (seconds) => {
     const clock = new TellingClock();
     host = await WireHost.open({ clock });
     const backend = await host.connect({ clock });
@@ -173,7 +173,7 @@ describe("connection", () => {
     expect(await exitOf(process)).toMatchObject({ signal: "SIGKILL", reason: "terminate" });
   });
 
-  it("P84 work ends with an outage of 10 min; who had it is told, and anybody can read how it ended", async () => {
+  it("P84 an outage of 10 min ends the processes; their client learns it, and every client can read how they ended", async () => {
     const clock = new TellingClock();
     host = await WireHost.open({ clock });
     const backend = await host.connect({ clock });
@@ -189,7 +189,7 @@ describe("connection", () => {
     expect((await later.attach(kept.id)).info.state).toBe("running");
   });
 
-  it("P84 who comes back in his own time but not in the server's is told that the session is over", async () => {
+  it("P84 a client that reconnects after the session time of the server is refused because the session has ended", async () => {
     const clock = new TellingClock();
     const sessionTtlMs = 20_000;
     host = await WireHost.open({ clock, limits: { sessionTtlMs } });
@@ -214,7 +214,7 @@ describe("connection", () => {
   }
 });
 
-/** A proxy that cuts a connection on which nothing was said for a while. */
+/** A proxy that cuts connections that are idle for a while. */
 async function idleProxy(port: number, idleMs: number) {
   const sockets = new Set<Socket>();
   const counts = { connections: 0 };
@@ -228,7 +228,7 @@ async function idleProxy(port: number, idleMs: number) {
       sockets.add(from);
       from.pipe(to);
       from.on("error", () => undefined).on("close", () => to.destroy());
-      // Both directions count, as a socket's timeout is reset by what it reads and by what it writes.
+      // Both directions count, since reads and writes reset the timeout of a socket.
       from.setTimeout(idleMs, () => from.destroy());
     }
   }).listen(0, "127.0.0.1");

@@ -1,5 +1,5 @@
-// The backends that public bug reports run on: one of our own program, one on a good network, one on a bad one. That all
-// backends keep the promises behind them is for spec/contract to say.
+// The backends that public bug reports run on: a local one, one on a good network, and one on a bad network. That all
+// backends keep the promises behind them is asserted by spec/contract.
 
 import type { Limits } from "../../protocol/index.ts";
 import { describeBackends, type Subject } from "../contract/backends.ts";

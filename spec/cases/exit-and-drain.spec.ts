@@ -1,4 +1,4 @@
-// Public bug reports about ends: what a program printed last, who holds its streams after it, and what is said of a timeout.
+// Public bug reports about ends: the last output, processes that keep the streams open, and how timeouts are reported.
 import { afterEach, expect, it } from "@jest/globals";
 import { firstValueFrom } from "rxjs";
 import { run, startRun } from "../../lib/exec/run.ts";
@@ -26,7 +26,7 @@ describeCases("the end of a process", (subject) => {
     return pid;
   };
 
-  /** Who holds the streams of a process, once it is this program and nobody else. */
+  /** The holders of a process's streams, once no other program has them open. */
   const holderOf = (process: Process, command: string) =>
     settled(
       () => process.holders(),
@@ -49,7 +49,7 @@ describeCases("the end of a process", (subject) => {
     await Promise.all(busy.map((process) => process.terminate({ graceMs: 0 })));
   });
 
-  it("P04 a job in the background that keeps the pipe open does not keep the exit from being known", async () => {
+  it("P04 a background job that keeps the pipe open does not delay the exit", async () => {
     const process = await start({ argv: sh("sleep 30 & echo $!; exit 3") });
     expect(await exitOf(process)).toMatchObject({ seq: 2, exitCode: 3 });
     const job = await jobOf(process);
@@ -66,7 +66,7 @@ describeCases("the end of a process", (subject) => {
     });
   });
 
-  it("P06 a silent holder of one stream is told apart from one of both", async () => {
+  it("P06 a silent holder of one stream is distinguished from a holder of both", async () => {
     const process = await start({ argv: sh("sleep 30 </dev/null >/dev/null & echo $!") });
     const pid = await jobOf(process);
     await exitOf(process);
@@ -79,7 +79,7 @@ describeCases("the end of a process", (subject) => {
     ]);
   });
 
-  it("P07 a descendant that left the group does not hold a caller beyond the timeout", async () => {
+  it("P07 a descendant that left the group does not make a caller wait beyond the timeout", async () => {
     const clock = new FakeClock();
     const argv = sh("setsid sleep 60 & echo $!; sleep 60");
     const { process, result } = startRun(subject.backend, { argv }, { clock, timeoutMs: 300 });
@@ -89,7 +89,7 @@ describeCases("the end of a process", (subject) => {
     await allGone(daemon);
   });
 
-  it("P07 a descendant that a kill of the group spares is named, and nobody waits for it unasked", async () => {
+  it("P07 a descendant that a kill of the group spares is named, and a caller waits for it only on request", async () => {
     const process = await start({ argv: sh("setsid sh -c 'echo $$; exec sleep 60' & sleep 60") });
     const pid = await jobOf(process);
     await process.terminate({ graceMs: 0, scope: "group" });
@@ -101,16 +101,16 @@ describeCases("the end of a process", (subject) => {
     await allGone(pid);
   });
 
-  // The job is there before the word, so that the signal that follows the word does not miss it.
+  // The job exists before the line is printed, so the signal that follows the line does not miss it.
   const TRAPPING = 'trap "exit 0" TERM; sleep 5 & echo part; wait';
 
-  it("P09 a child that traps the signal of its timeout and exits with 0 is no success", async () => {
+  it("P09 a child that traps the signal of its timeout and exits with 0 is not a success", async () => {
     const process = await start({ argv: sh(TRAPPING), timeoutMs: 500 });
     expect(await exitOf(process)).toMatchObject({ exitCode: 0, signal: null, reason: "timeout", result: "terminated" });
     expect((await outcome(process)).stdout).toBe("part\n");
   });
 
-  it("P09 a run of such a child has the code of a timeout, beside the child's own", async () => {
+  it("P09 a run of such a child has the code of a timeout in addition to the child's own", async () => {
     const clock = new FakeClock();
     const options = { clock, timeoutMs: 200, graceMs: 20_000 };
     const started = startRun(subject.backend, { argv: sh(TRAPPING) }, options);
@@ -130,9 +130,9 @@ describeCases("the end of a process", (subject) => {
   it.each([
     ["a pipe", {}, 204_800],
     ["one pipe for both streams", { merge: true }, 204_800],
-    // Node writes to a terminal until it has taken everything; to a pipe, what does not fit at once is lost with the exit.
+    // Node writes to a terminal synchronously; what does not fit into a pipe at once is lost with the exit.
     ["a raw terminal", { tty: { raw: true } }, 2_000_000],
-  ])("P10 what a program writes right before its own process.exit arrives, on %s", async (_where, spec, bytes) => {
+  ])("P10 output written right before process.exit arrives, on %s", async (_where, spec, bytes) => {
     const counts = Array.from({ length: 5 }, async () => {
       const process = await start({ argv: print(bytes), ...spec });
       let count = 0;
@@ -142,7 +142,7 @@ describeCases("the end of a process", (subject) => {
     expect(await Promise.all(counts)).toEqual(Array(5).fill(bytes));
   });
 
-  it("P10 a reader that stops does not stop a program whose output fits into the log", async () => {
+  it("P10 a stopped reader does not stop a program whose output fits into the log", async () => {
     const process = await start({ argv: print(204_800) });
     let bytes = 0;
     for await (const event of process) {
@@ -155,7 +155,7 @@ describeCases("the end of a process", (subject) => {
   it.each([
     ["pipes", { pipeStdin: true }, "\n"],
     ["a terminal", { tty: { echo: false } }, "\r\n"],
-  ])("P13 closing stdin early cuts nothing off the output, on %s", async (_where, spec, lineEnd) => {
+  ])("P13 closing stdin early does not truncate the output, on %s", async (_where, spec, lineEnd) => {
     const process = await start({ argv: ["seq", "1", "200000"], ...spec });
     await process.closeStdin();
     let [count, last] = [0, ""];

@@ -1,4 +1,4 @@
-// Reported bugs of flow control: viewers that stop, pauses that lose output, readers that vanish, and many viewers at once.
+// Reported bugs of flow control: stopped viewers, pauses that lose output, readers that vanish, and many viewers at once.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ const env = { PATH: "/usr/bin:/bin" };
 /** What seq(1) prints. */
 const numbers = (last: number) => `${Array.from({ length: last }, (_, index) => index + 1).join("\n")}\n`;
 
-/** Resolves when the process prints no more, though it could: the log stays where it is between two looks. */
+/** Resolves when a process with more to print is paused: its log does not grow between two checks. */
 async function heldBack(process: Process): Promise<void> {
   let before = 0;
   const look = async () => {
@@ -35,7 +35,7 @@ async function heldBack(process: Process): Promise<void> {
   await settled(look, Boolean);
 }
 
-/** Reads losslessly until so many bytes came. */
+/** Reads losslessly until so many bytes have arrived. */
 async function printedBytes(process: Process, bytes: number): Promise<void> {
   let sum = 0;
   for await (const event of process.iterate({ delivery: "lossless" })) {
@@ -45,7 +45,7 @@ async function printedBytes(process: Process, bytes: number): Promise<void> {
   }
 }
 
-/** The end of a connection in the hands of the spec: keeps the very frames that the server gives to its transport. */
+/** A transport of the spec that keeps the frame objects that the server sends. */
 class FrameKeeper implements Transport {
   readonly events: { readonly type: string; readonly frame: Uint8Array }[] = [];
   readonly subscribed: Promise<void>;
@@ -93,7 +93,7 @@ class FrameKeeper implements Transport {
 }
 
 describeCases("flow", ({ start }) => {
-  it("P72 a reader that pauses holds the program back, and its terminal is shown without a hole", async () => {
+  it("P72 a reader that pauses makes the program wait, and gets all of the terminal's output", async () => {
     const process = await start({ argv: ["seq", "1", "200000"], env, tty: { raw: true } });
     const chunks: Uint8Array[] = [];
     let pauses = 0;
@@ -132,14 +132,14 @@ describe("flow and fan-out", () => {
     return { child, printed, pid: child.pid as number };
   }
 
-  it("P70 a viewer that is stopped delays nobody; it is left, comes back, and is told what it missed", async () => {
+  it("P70 a stopped viewer delays no other client; it is dropped, reconnects, and gets a gap for what it missed", async () => {
     const bytes = 10_000_000;
     host = await WireHost.open({ limits: { pingMs: 100 } });
     const owner = await host.connectDirectly();
     const script = `echo ready; read -r _; head -c ${bytes} /dev/zero | tr '\\0' x; read -r _`;
     const talker = await owner.start({ argv: sh(script), env, pipeStdin: true });
     await printed(talker, "ready");
-    // The other one looks through a proxy, which counts how often it connects.
+    // The other viewer connects through a proxy, which counts its connections.
     const stopped = run(cliArgv("logs", "-f", talker.id, "--url", host.proxy.url));
     await settled(
       () => stopped.printed.stdout,
@@ -156,7 +156,7 @@ describe("flow and fan-out", () => {
     await gotAll;
     expect(stateOf(stopped.pid)).toBe("T");
 
-    // Much longer than three pings: another process tells when that is over.
+    // Much longer than three pings, timed by another process.
     await outcome(await owner.start({ argv: ["sleep", "1"], env }));
     expect(host.proxy.connections).toBe(1);
     stopped.child.kill("SIGCONT");
@@ -174,8 +174,8 @@ describe("flow and fan-out", () => {
   });
 
   it.each([
-    ["killed: the time of its session ends it", "SIGKILL", { sessionTtlMs: 300 }],
-    ["stopped: the lease ends it", "SIGSTOP", { pauseLeaseMs: 300 }],
+    ["killed: its session expires", "SIGKILL", { sessionTtlMs: 300 }],
+    ["stopped: its lease expires", "SIGSTOP", { pauseLeaseMs: 300 }],
   ] as const)("P73 a pause does not outlive a reader that is %s", async (_what, signal, limits) => {
     host = await WireHost.open({ limits });
     const { url } = host.server;
@@ -195,7 +195,7 @@ describe("flow and fan-out", () => {
     expect((await firstValueFrom(seq.closed$)).bytes.stdout).toBe(numbers(1_000_000).length);
   });
 
-  it("P76 all of 200 viewers are served, and from one frame an event", async () => {
+  it("P76 all of 200 viewers are served, with one frame per event for all of them", async () => {
     host = await WireHost.open();
     const process = await host.supervisor.start({ argv: sh("read -r _; echo one; echo two >&2"), pipeStdin: true });
     const viewers = Array.from({ length: 200 }, () => new FrameKeeper());
@@ -207,11 +207,11 @@ describe("flow and fan-out", () => {
     const types = (events[0] ?? []).map(({ type }) => type);
     expect(types).toEqual(["output", "output", "exited", "closed"]);
     const frames = types.map((_, index) => new Set(events.map((kept) => kept[index]?.frame)).size);
-    // The end is encoded once more for the last one: when nobody else is left, nothing is kept for others.
+    // The end is encoded once more for the last viewer: without other viewers, no frame is kept for them.
     expect(frames).toEqual([1, 1, 1, 2]);
   });
 
-  it("P76 one viewer too many is told so, and the others stay", async () => {
+  it("P76 one viewer too many is refused with the reason, and the others stay", async () => {
     host = await WireHost.open({ limits: { connections: 3 } });
     const clients: RemoteBackend[] = [];
     for (let count = 0; count < 3; count += 1) clients.push(await host.connectDirectly());

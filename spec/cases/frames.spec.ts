@@ -1,4 +1,4 @@
-// Reported bugs of protocols: what a client makes of frames that are short, unknown or of another version.
+// Reported bugs of protocols: how a client handles frames that are truncated, unknown or of another version.
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { firstValueFrom, lastValueFrom, toArray } from "rxjs";
 import { connectOver } from "../../lib/client/connect.ts";
@@ -15,12 +15,12 @@ const exit = exited(1, { exitCode: 7, result: "error" });
 const violation = { code: "PROTOCOL_VIOLATION", data: {} };
 
 const clients: RemoteBackend[] = [];
-// Or each would try for the whole time of its recovery to come back to a server that says nothing more.
+// Otherwise each client would try for its whole recovery time to reconnect to a server that sends nothing more.
 afterEach(() => {
   for (const client of clients.splice(0)) client.link.close();
 });
 
-/** A client that was let in by a server in the hands of the spec. */
+/** A client that is connected to a server scripted by the spec. */
 async function letIn(): Promise<{ client: RemoteBackend; peer: WirePeer }> {
   const server = new ScriptedServer();
   const connecting = connectOver(server.open);
@@ -30,7 +30,7 @@ async function letIn(): Promise<{ client: RemoteBackend; peer: WirePeer }> {
   return { client, peer: server.peer };
 }
 
-/** What a right server says of a process that was just started. */
+/** The info that a correct server sends for a process that was just started. */
 function processOf({ params }: Message) {
   const { incarnation } = params as { incarnation: string };
   const facts = { state: "running", argv: ["true"], cwd: "/", tty: false, stdin: false, startedAt: 0, labels: {} };
@@ -47,7 +47,7 @@ async function startThere(): Promise<{ process: Process; peer: WirePeer }> {
   return { process: await starting, peer };
 }
 
-/** What everybody is told who waits for an end. */
+/** The error that everything waiting for an end receives. */
 function waiters(process: Process): Promise<unknown[]> {
   const waiting = [firstValueFrom(process.exit$), firstValueFrom(process.closed$), lastValueFrom(process.events())];
   return Promise.all(waiting.map((promise) => refusal(promise)));
@@ -58,13 +58,13 @@ describe("frames", () => {
     ["without its code and signal", { type: "exited", seq: 1, result: "success", reason: "exited" }],
     ["without its code", { ...exit, exitCode: undefined }],
     ["with a code that is text", { ...exit, exitCode: "7" }],
-    ["with a code that is no whole number", { ...exit, exitCode: 0.5 }],
-    ["with a code that no system has", { ...exit, exitCode: 2 ** 40 }],
+    ["with a code that is not a whole number", { ...exit, exitCode: 0.5 }],
+    ["with an impossible code", { ...exit, exitCode: 2 ** 40 }],
     ["with a code and a signal", { ...exit, signal: "SIGKILL" }],
     ["with a signal that is a number", { ...exit, exitCode: null, signal: 9 }],
     ["without a result", { ...exit, result: undefined }],
-    ["of a type that nobody knows", { ...exit, type: "ended" }],
-  ])("P51 an exit %s is a violation, and nobody is told of a success", async (_what, event) => {
+    ["of an unknown type", { ...exit, type: "ended" }],
+  ])("P51 an exit %s is a violation, and is never reported as a success", async (_what, event) => {
     const { process, peer } = await startThere();
     const told = waiters(process);
     const fields = Object.entries(event).filter(([, value]) => value !== undefined);
@@ -74,7 +74,7 @@ describe("frames", () => {
     expect(process.info).toMatchObject({ state: "running", exitCode: null, signal: null });
   });
 
-  it("P51 an exit whose frame is cut off, wherever that is, is a violation", async () => {
+  it("P51 an exit frame that is truncated at any byte is a protocol violation", async () => {
     const frame = encodeEvent(CHANNEL, exit);
     for (let length = 0; length < frame.length; length += 1) {
       const { process, peer } = await startThere();
@@ -84,7 +84,7 @@ describe("frames", () => {
     }
   });
 
-  it("P51 an exit is what its frame says, whichever integer of msgpack stands for it", async () => {
+  it("P51 an exit code is read correctly from every integer format of msgpack", async () => {
     const frame = Buffer.from(encodeEvent(CHANNEL, exit));
     const at = frame.indexOf("exitCode") + "exitCode".length;
     const widths = ["07", "cc07", "cd0007", "ce00000007", "cf0000000000000007", "d007", "d10007", "cb401c000000000000"];
@@ -95,7 +95,7 @@ describe("frames", () => {
     }
   });
 
-  it("P51 messages and fields of a later version are passed over", async () => {
+  it("P51 messages and fields of a later version are ignored", async () => {
     const { process, peer } = await startThere();
     const later = { ...exit, coreDumped: true };
     peer.say({ type: "weather", channel: CHANNEL, event: { ...exit, exitCode: 0 } } as never);
@@ -104,7 +104,7 @@ describe("frames", () => {
     expect(await firstValueFrom(process.events().pipe(toArray()))).toEqual([later, closed(2)]);
   });
 
-  it("P51 a server of another version is refused as such", async () => {
+  it("P51 a server of another version is refused with VERSION_UNSUPPORTED", async () => {
     const server = new ScriptedServer();
     const connecting = refusal(connectOver(server.open));
     await server.welcome({ version: 2 });
@@ -121,7 +121,7 @@ describe("frames", () => {
     ["terminate", (process) => process.terminate()],
     ["holders", (process) => process.holders()],
     ["activity", (process) => process.activity()],
-  ])("P51 an answer to %s that holds nothing is a violation, not an answer", async (_what, call) => {
+  ])("P51 an empty result of %s is a violation", async (_what, call) => {
     const { client, peer } = await letIn();
     const starting = client.start({ argv: ["true"] });
     const request = await peer.next("request");

@@ -1,5 +1,5 @@
-// Reported bugs of replay: late viewers, the seam between the past and the present, losses that nobody was told of, and
-// positions that belong to another life of a process.
+// Reported bugs of replay: late viewers, the seam between replayed and live events, unreported losses, and
+// positions that belong to another incarnation of a process.
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { firstValueFrom, toArray } from "rxjs";
 import { connect } from "../../lib/connect.ts";
@@ -22,7 +22,7 @@ import { describeCases } from "./describe-cases.ts";
 const env = { PATH: "/usr/bin:/bin" };
 const RED = "\x1b[38;5;196mRED\x1b[0m\r\n";
 
-/** What a subscriber was given, in short: its bytes, what it was told to have lost, and whether a seq was left out or came twice. */
+/** What a subscriber received, in short: its bytes, its gaps, and whether a seq was missing or came twice. */
 interface Account {
   readonly bytes: number;
   readonly lost: number;
@@ -41,7 +41,7 @@ async function account(process: Process): Promise<Account> {
   return { bytes, lost, holes };
 }
 
-/** Joins `count` viewers one after the other while a process prints `bytes`, at moments spread over all of that. */
+/** Adds `count` viewers one after another, spread over the time in which a process prints `bytes`. */
 async function joinMeanwhile(
   process: Process,
   bytes: number,
@@ -59,13 +59,13 @@ async function joinMeanwhile(
   return Promise.all(accounts);
 }
 
-/** A program that prints `bytes` once it is told to. */
+/** A program that prints `bytes` when it gets a line of input. */
 const flood = (bytes: number) => ({ argv: sh(`read -r _; yes | head -c ${bytes}`), pipeStdin: true, env });
 
 describeCases("replay", (subject) => {
   const { start } = subject;
 
-  it("P60 a late viewer of a colourful flood is told exactly what is gone, and the rest is untouched", async () => {
+  it("P60 a late viewer of a colourful flood gets an exact gap, and the rest unchanged", async () => {
     const script = `stty -echo; yes "$(printf '\\033[38;5;196mRED\\033[0m')" | head -n 100000; echo 5 files`;
     const process = await start({ argv: sh(script), tty: true, env });
     await end(process);
@@ -78,7 +78,7 @@ describeCases("replay", (subject) => {
     expect(sha256(kept)).toBe(sha256(whole.subarray(-kept.length)));
   });
 
-  it("P63 subscribers that join a flood see neither a hole nor anything twice", async () => {
+  it("P63 subscribers that join a flood get neither holes nor duplicates", async () => {
     const bytes = 5_000_000;
     const process = await start(flood(bytes));
     const joining = joinMeanwhile(process, bytes, 50, () => subject.backend.attach(process.id));
@@ -88,7 +88,7 @@ describeCases("replay", (subject) => {
     for (const { bytes: got, lost, holes } of accounts) expect([got + lost, holes]).toEqual([bytes, 0]);
   });
 
-  it("P64 whoever goes on after any seq gets what follows it, also behind a filter that swallowed that event", async () => {
+  it("P64 a reader can continue after any seq, also one that a filter has dropped", async () => {
     const script = "for word in one two three four; do read -r _; printf $word; done";
     const process = await start({ argv: sh(script), tty: { echo: false }, env });
     for (const [index, word] of ["one", "two", "three", "four"].entries()) {
@@ -100,7 +100,7 @@ describeCases("replay", (subject) => {
     const whole = await transcript(process);
     expect(whole.map((event) => ("seq" in event ? event.seq : 0))).toEqual(whole.map((_, index) => index + 1));
     for (let seq = 0; seq <= whole.length; seq += 1) expect(await transcript(process, seq)).toEqual(whole.slice(seq));
-    // `output$` is such a filter: of the sizes nothing is left but their seqs, which no output has.
+    // `output$` is such a filter: it drops resizes, so their seqs are missing among its events.
     const shown = await firstValueFrom(process.output$.pipe(toArray()));
     const outputs = whole.filter((event) => event.type === "output");
     expect(shown.map(seen)).toEqual(outputs);
@@ -110,7 +110,7 @@ describeCases("replay", (subject) => {
     }
   });
 
-  it("P66 whoever resumes at the beginning of an overflown log is told of the loss in each way of reading", async () => {
+  it("P66 every way to read an overflowed log from its beginning reports the loss", async () => {
     const process = await start({ argv: sh("head -c 3000000 /dev/zero | tr '\\0' x"), env });
     await end(process);
     const late = await subject.backend.attach(process.id);
@@ -136,7 +136,7 @@ describe("replay for other clients", () => {
   });
   afterEach(() => host.close());
 
-  it("P63 clients that join a flood see neither a hole nor anything twice", async () => {
+  it("P63 clients that join a flood get neither holes nor duplicates", async () => {
     const bytes = 5_000_000;
     const clients = await Promise.all(Array.from({ length: 10 }, () => host.connectDirectly()));
     const process = await (await host.connectDirectly()).start(flood(bytes));
@@ -147,7 +147,7 @@ describe("replay for other clients", () => {
     for (const { bytes: got, lost, holes } of await joining) expect([got + lost, holes]).toEqual([bytes, 0]);
   });
 
-  it("P69 a page that is loaded anew is another client and finds the same log, from wherever it wants", async () => {
+  it("P69 a reloaded page is another client and reads the same log from any position", async () => {
     const page = await host.connect();
     const process = await page.start({
       argv: sh("echo one; read -r _; echo two; read -r _; echo three"),
@@ -157,7 +157,7 @@ describe("replay for other clients", () => {
     await printed(process, "one");
     await process.write("\n");
     await printed(process, "two");
-    // As a page that goes away: nothing is said, nothing is kept.
+    // Like a page that is closed: without a message, and nothing is kept.
     host.proxy.refuse();
     page.link.close();
     const [again, viewer] = [await host.connectDirectly(), await host.connectDirectly({ token: "for viewers" })];
@@ -174,7 +174,7 @@ describe("replay for other clients", () => {
     ]);
   });
 
-  it("P75 a position in the log of a server that was restarted is none in the log of the next one", async () => {
+  it("P75 a position in a log is invalid after the server was restarted", async () => {
     const spec = { argv: sh("echo one; read -r _"), processId: "build", pipeStdin: true };
     const before = await (await host.connectDirectly()).start(spec);
     await printed(before, "one");
@@ -186,7 +186,7 @@ describe("replay for other clients", () => {
     const listen = { host: "127.0.0.1", port: 0 };
     const server = await serve(supervisor, { auth: { kind: "token", token: TOKEN }, listen });
     const client = await connect(server.url as string, { token: TOKEN });
-    // Who was connected is told that nothing can be known, and whoever comes anew that there is no such process.
+    // A connected client learns that the server has stopped, a new client that there is no such process.
     const stopped = { code: "CONNECTION_LOST", data: { reason: "server-stopped" } };
     expect(await refusal(before.read({ afterSeq: 5000 }))).toEqual(stopped);
     expect(await refusal(client.attach("build"))).toEqual({ code: "PROCESS_UNKNOWN", data: {} });
@@ -201,7 +201,7 @@ describe("replay for other clients", () => {
     expect(await peer.reply(1)).toMatchObject({ error: { code: "PROCESS_UNKNOWN" } });
     peer.request(2, "process/read", { processId: "build", incarnation, afterSeq: 5000 });
     expect(await peer.reply(2)).toMatchObject({ error: { code: "PROCESS_UNKNOWN" } });
-    // A position beyond the end of a log gives nothing until the log gets there: no event comes under a seq that is not its own.
+    // A position beyond the end of a log yields nothing until the log gets there: no event has another seq than its own.
     await after.write("\n");
     expect([await transcript(after, 5000), (await outcome(after)).stdout]).toEqual([[], "one\n"]);
     peer.transport.terminate();

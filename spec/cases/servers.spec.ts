@@ -1,5 +1,5 @@
-// Reported bugs of what a program finds around it and of the limits of the system: descriptors and secrets of the server,
-// values that everybody can see in `ps`, and servers that run out of descriptors, of their directory, or of time.
+// Reported bugs of the environment of programs and of system limits: descriptors and secrets of the server,
+// values that every user can see in `ps`, and servers that lose their descriptors, their directory or CPU time.
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { afterAll, afterEach, describe, expect, it } from "@jest/globals";
 import type { RemoteBackend } from "../../lib/client/remote-backend.ts";
@@ -36,7 +36,7 @@ describe("servers", () => {
     return client;
   }
 
-  it("P90 a server without descriptors refuses what it cannot start by that name, and serves what runs and what comes", async () => {
+  it("P90 a server without free descriptors refuses starts with that reason, and still serves processes and clients", async () => {
     const server = await user.serve([], {}, "ulimit -n 64");
     const client = await clientOf(server);
     const running: Process[] = [];
@@ -64,7 +64,7 @@ describe("servers", () => {
     expect((await outcome(await later.start({ argv: ["echo", "again"], env }))).stdout).toBe("again\n");
   });
 
-  it("P91 a program holds nothing of its server, and neither the port when the server is dead", async () => {
+  it("P91 a program inherits no descriptor of its server, and does not keep the port in use after the server died", async () => {
     const server = await user.serve(["--on-death", "keep"], {}, "exec 9</dev/null");
     expect(readFileSync(`/proc/${server.child.pid}/fdinfo/9`, "utf8")).toContain("pos:");
     const client = await clientOf(server);
@@ -82,7 +82,7 @@ describe("servers", () => {
     await endDetached(pid);
   });
 
-  it("P93 a program sees no secret of its server, whichever way it inherits", async () => {
+  it("P93 a program sees no secret of its server, however it inherits its environment", async () => {
     const secrets = { MY_SECRET: "s1", SERVICE_API_KEY: "s2", github_token: "s3", EXECWIRE_TOKEN: "s4 s4 s4 s4 s4 s4" };
     const server = await user.serve(["--token-file", scratch("token")], { ...secrets, PLAIN: "p" });
     const client = await connect(server.url, { token: readFileSync(scratch("token"), "utf8").trim() });
@@ -99,11 +99,11 @@ describe("servers", () => {
     expect(core).not.toContain("PLAIN");
     expect(await variables({ envPolicy: { inherit: "all", exclude: ["*"] } })).toEqual([]);
     const told = { inherit: "all", ignoreDefaultExcludes: true, includeOnly: ["*_SECRET", "EXECWIRE*"] } as const;
-    // A secret is passed on when somebody says so, but never the server's own.
+    // A secret is passed on if the caller asks for it, but never the server's own.
     expect(await variables({ envPolicy: told })).toEqual(["MY_SECRET"]);
   });
 
-  it("P96 a server whose own working directory was removed says so, and starts what has another", async () => {
+  it("P96 a server whose working directory was removed reports it, and starts programs in other directories", async () => {
     const directory = scratch(uniqueName("directory"));
     mkdirSync(directory);
     const client = await clientOf(await user.serve([], {}, `cd ${directory}`));
@@ -115,12 +115,12 @@ describe("servers", () => {
     expect((await outcome(await client.start({ argv: ["pwd"], cwd: "/", env }))).stdout).toBe("/\n");
   });
 
-  it("P100 a timeout that passes while the server stands still comes once, as soon as it goes on", async () => {
+  it("P100 a timeout that passes while the server is stopped fires once, as soon as the server continues", async () => {
     const server = await user.serve();
     const client = await clientOf(server);
     const process = await client.start({ argv: ["sleep", "300"], env, timeoutMs: 500 });
     server.child.kill("SIGSTOP");
-    // Twice that time, by another program's clock.
+    // Twice the timeout, by another program's clock.
     await runProgram(["sleep", "1"]);
     expect(isAlive(process.info.pid as number)).toBe(true);
     const before = performance.now();
@@ -134,7 +134,7 @@ describe("servers", () => {
 describeCases(
   "servers",
   ({ start }) => {
-    it("P90 the limit of processes is told by its name, and is free again with an end", async () => {
+    it("P90 the refusal at the limit of processes names the limit, and an end makes room again", async () => {
       const processes = [
         await start({ argv: ["cat"], env, pipeStdin: true }),
         await start({ argv: ["cat"], env, tty: true }),
@@ -158,7 +158,7 @@ describe.each(["posix", "portable"] as const)("servers with the %s spawner", (sp
     ["one pipe", { pipeStdin: true, merge: true }],
     ["a terminal", { tty: true }],
     ["a raw terminal", { tty: { raw: true } }],
-  ])("P94 a variable stands in no command line that `ps` could show, on %s", async (_what, spec) => {
+  ])("P94 no variable is in a command line that `ps` could show, on %s", async (_what, spec) => {
     const value = uniqueName("password");
     const shown = new Set<number>();
     const look = () => {
@@ -169,7 +169,7 @@ describe.each(["posix", "portable"] as const)("servers with the %s spawner", (sp
       env: { ...env, PASSWORD: value },
       ...spec,
     });
-    // Also on the way, where a helper may be in between.
+    // Also while it starts, when a helper may be in between.
     for (let looks = 0; looks < 10; looks += 1) {
       look();
       await nextTurn();

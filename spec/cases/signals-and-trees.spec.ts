@@ -1,4 +1,4 @@
-// Public bug reports about signals: whom they reach, whom they spare, what is said afterwards.
+// Public bug reports about signals: which processes they reach, which they spare, and what is reported afterwards.
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { Worker } from "node:worker_threads";
@@ -33,7 +33,7 @@ describeCases("signals", (subject) => {
     return pid;
   };
 
-  it("P18 what ignores SIGTERM is killed with its children when the grace is over, and the exit says so", async () => {
+  it("P18 a program that ignores SIGTERM is killed with its children after the grace, and the exit reports that", async () => {
     const process = await start({ argv: sh('trap "" TERM; sleep 30 & echo $!; wait') });
     const job = await jobOf(process);
     expect(await process.terminate({ graceMs: 300 })).toEqual({ running: true });
@@ -41,7 +41,7 @@ describeCases("signals", (subject) => {
     await allGone(job);
   });
 
-  it("P19 a death by signal is neither 0 nor -1: no exit code, the signal's name, and 137 as shells say it", async () => {
+  it("P19 a death by signal is neither 0 nor -1: it has no exit code but the signal's name, and is 137 in a shell", async () => {
     const process = await start({ argv: sh("kill -9 $$") });
     expect(await exitOf(process)).toMatchObject({ exitCode: null, signal: "SIGKILL", result: "error" });
     expect(await run(subject.backend, { argv: sh("kill -9 $$") })).toMatchObject({ exitCode: 137, signal: "SIGKILL" });
@@ -58,7 +58,7 @@ describeCases("signals", (subject) => {
     expect(await exitOf(process)).toMatchObject({ signal: "SIGKILL", reason: "terminate" });
   });
 
-  it("P22 nobody is signalled once the exit is known and the pid may be another's", async () => {
+  it("P22 no process is signalled once the exit is known and its pid may be reused", async () => {
     const child = await start({ argv: ["sleep", "60"] });
     const pid = child.info.pid as number;
     const kill = jest.spyOn(process, "kill");
@@ -74,7 +74,7 @@ describeCases("signals", (subject) => {
     expect(kill.mock.calls.filter(([target]) => Math.abs(target) === pid)).toEqual([]);
   });
 
-  it("P24 a job that was detached on purpose outlives the end of who detached it, and does not keep it open", async () => {
+  it("P24 a job detached on purpose outlives the program that detached it, and does not keep its streams open", async () => {
     const process = await start({ argv: sh("setsid sleep 60 >/dev/null 2>&1 & echo $!") });
     const job = await jobOf(process);
     await end(process);
@@ -82,7 +82,7 @@ describeCases("signals", (subject) => {
     expect(isAlive(job)).toBe(true);
   });
 
-  it("P24 a job that was detached on purpose outlives a termination that names no scope", async () => {
+  it("P24 a job detached on purpose outlives a termination without a scope", async () => {
     const process = await start({ argv: sh("setsid sh -c 'echo $$; exec sleep 60 >/dev/null 2>&1' & wait") });
     const job = await jobOf(process);
     expect(await process.terminate({ graceMs: 0 })).toEqual({ running: true });
@@ -90,7 +90,7 @@ describeCases("signals", (subject) => {
     expect(isAlive(job)).toBe(true);
   });
 
-  it("P25 a termination is answered when it has begun; only the exit says that nothing is changed any more", async () => {
+  it("P25 terminate replies once the termination has begun; only the exit means that nothing changes any more", async () => {
     const late = scratch(uniqueName("late"));
     const script = 'trap "sleep 0.5; touch $1; exit 0" TERM; sleep 60 & echo $!; wait';
     const process = await start({ argv: sh(script, late) });
@@ -118,8 +118,8 @@ describeCases("signals", (subject) => {
   );
 });
 
-describe("the thread of a supervisor", () => {
-  it("P21 is the main one: another is refused, since what it starts could not outlive it", async () => {
+describe("a supervisor in a worker thread", () => {
+  it("P21 is refused, since the children of a thread could not outlive it", async () => {
     const script = `
       import(${JSON.stringify(`${dist}/lib/index.js`)})
         .then(({ createSupervisor }) => createSupervisor().start({ argv: ["/bin/true"] }))
@@ -134,7 +134,7 @@ describe("a client that is cut off", () => {
   let host: WireHost;
   afterEach(() => host.close());
 
-  it("P28 takes its processes with it after the time that the server says, but for those that it wanted kept", async () => {
+  it("P28 loses its processes after the session time of the server, except those with onDetach keep", async () => {
     host = await WireHost.open({ limits: { sessionTtlMs: 500 } });
     const client = await host.connect();
     const argv = ["/bin/sleep", "300"];

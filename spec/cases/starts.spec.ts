@@ -1,4 +1,4 @@
-// Reported bugs of starts: what could not be started and why, and scripts of more than a line.
+// Reported bugs of starts: programs that cannot be started and why, and scripts of more than one line.
 import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { openExecSessions } from "../../lib/exec/sessions.ts";
@@ -23,7 +23,7 @@ symlinkSync(loop, loop);
 mkdirSync(locked);
 chmodSync(locked, 0);
 
-/** Nothing is locked for root. */
+/** Root ignores permissions. */
 const lockedCwd: [string, string, string][] =
   process.getuid?.() === 0 ? [] : [["may not be entered", "cwd-not-accessible", locked]];
 
@@ -36,13 +36,13 @@ describeCases("starts", (subject) => {
     ["is a file", "cwd-not-directory", file],
     ["leads nowhere", "cwd-not-accessible", loop],
     ...lockedCwd,
-  ])("P85 a working directory that %s is blamed itself, and not the program", async (_what, kind, cwd) => {
+  ])("P85 a working directory that %s is reported as the reason, and not the program", async (_what, kind, cwd) => {
     for (const tty of [false, true]) {
       expect(await refusal(start({ argv: ["/bin/echo", "x"], cwd, tty }))).toEqual(failed(kind, cwd));
     }
   });
 
-  it("P87 what cannot be started is an error that says why; 127 and 126 are exits like others", async () => {
+  it("P87 a failed start is an error with the reason; 127 and 126 are ordinary exit codes", async () => {
     expect(await refusal(start({ argv: ["nosuchcmd"], env }))).toEqual(failed("not-found", "nosuchcmd"));
     expect(await refusal(start({ argv: [file], env }))).toEqual(failed("not-executable", file));
     expect(await refusal(start({ argv: [locked], env }))).toEqual(failed("is-directory", locked));
@@ -52,7 +52,7 @@ describeCases("starts", (subject) => {
     }
   });
 
-  it("P88 an argument that is too long for the system is refused with its size, and stdin takes as much", async () => {
+  it("P88 an argument that is too long for the system is refused with its size, and stdin accepts as much", async () => {
     const text = "x".repeat(140_000);
     let starting: Promise<unknown> | undefined;
     expect(() => {
@@ -67,7 +67,7 @@ describeCases("starts", (subject) => {
     expect((await outcome(counting)).stdout).toBe("140000\n");
   });
 
-  it("P96 a working directory that is removed under a program is that program's trouble alone", async () => {
+  it("P96 a working directory that is removed under a program affects only that program", async () => {
     const cwd = scratch(uniqueName("cwd"));
     mkdirSync(cwd);
     const script = "read -r _; ls || echo not listed; ls . ; cat ./file || echo no file";
@@ -81,7 +81,7 @@ describeCases("starts", (subject) => {
     expect(await outcome(await start({ argv: ["pwd"], cwd: "/", env }))).toMatchObject({ stdout: "/\n", exitCode: 0 });
   });
 
-  it("P97 a script of many lines with a document in it ends as it says", async () => {
+  it("P97 a script of many lines with a here-document exits with its own code", async () => {
     const script = ["cat <<'E'", "one $HOME", "exit 1", "E", "echo two", "exit 5"].join("\n");
     expect(await outcome(await start({ argv: sh(script), env }))).toMatchObject({
       stdout: "one $HOME\nexit 1\ntwo\n",
@@ -89,7 +89,7 @@ describeCases("starts", (subject) => {
     });
   });
 
-  it("P97 nothing that a program prints is taken for its end", async () => {
+  it("P97 nothing that a program prints is mistaken for its end", async () => {
     const frame = Buffer.from(encodeEvent(1, exited(1)));
     const markers = ["###SWEREX-BASH-MARKER###", "EXITSTATUS=0", "\u0000\u0004\u001a", frame.toString("latin1")];
     writeFileSync(scratch("markers"), markers.join("\n"), "latin1");
@@ -100,7 +100,7 @@ describeCases("starts", (subject) => {
     expect((await outcome(process)).exitCode).toBe(3);
   });
 
-  it("P97 a shell on a terminal takes a document and goes on", async () => {
+  it("P97 a shell on a terminal accepts a here-document and continues", async () => {
     await using sessions = openExecSessions(subject.backend);
     const shell = await sessions.start({ argv: ["/bin/sh"], env: { ...env, PS1: "$ " }, tty: true, quietMs: 0 });
     const sessionId = shell.sessionId as number;
@@ -116,7 +116,7 @@ describeCases("starts", (subject) => {
     ["a NUL in a variable", "env.A", { argv: ["true"], env: { A: "a\0b" } }],
     ["no argv", "argv", { argv: [] }],
     ["no program", "argv[0]", { argv: [""] }],
-  ])("P99 %s is refused and named", async (_what, field, spec) => {
+  ])("P99 %s is refused, and the refusal names the field", async (_what, field, spec) => {
     expect(await refusal(start(spec))).toEqual({ code: "INVALID_PARAMS", data: { field } });
   });
 });
@@ -128,7 +128,7 @@ describe("starts by another client", () => {
   });
   afterAll(() => host.close());
 
-  it("P99 the server itself refuses a NUL, whatever the client lets through", async () => {
+  it("P99 the server itself refuses a NUL, even if the client does not check", async () => {
     const bounds = { frameBytes: 1e6, handshakeMs: 5_000 };
     const peer = new WirePeer(await openWebSocket(host.server.url as string, SUBPROTOCOL, bounds)());
     peer.hello(TOKEN);

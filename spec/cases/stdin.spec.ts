@@ -1,4 +1,4 @@
-// Public bug reports about input: its end, lines too long for a terminal, readers that do not read, and retries.
+// Public bug reports about input: its end, lines too long for a terminal, programs that do not read, and retries.
 
 import { readFileSync } from "node:fs";
 import { afterEach, describe, expect, it } from "@jest/globals";
@@ -15,16 +15,16 @@ import { becomes } from "../support/wire-link.ts";
 import { describeCases } from "./describe-cases.ts";
 
 const MIB = 1024 * 1024;
-/** Of one CPU; a loop that tries again and again takes all of it. */
+/** Share of one CPU; a loop that retries without a pause uses all of it. */
 const LARGEST_SHARE = 0.25;
 const scratch = makeScratch();
 
 describeCases("input", ({ start }) => {
-  it("P30 a program that nobody means to give input finds its end at once", async () => {
+  it("P30 a program that is started without input reads the end of its input at once", async () => {
     expect(await outcome(await start({ argv: ["cat"] }))).toMatchObject({ stdout: "", exitCode: 0 });
   });
 
-  it("P30 a program that waits for input which does not come is known to do so", async () => {
+  it("P30 a program that waits for input is reported as waiting for input", async () => {
     const process = await start({ argv: ["grep", "x"], pipeStdin: true });
     const activity = await settled(
       () => process.activity(),
@@ -35,14 +35,14 @@ describeCases("input", ({ start }) => {
     expect(await exitOf(process)).toMatchObject({ exitCode: 1 });
   });
 
-  it("P31 input is ended alone, after what was written and not yet acknowledged, as often as one likes", async () => {
+  it("P31 closeStdin ends only the input, after pending writes, and can be repeated", async () => {
     const process = await start({ argv: ["wc", "-c"], pipeStdin: true });
     const answers = [process.write("12"), process.write("345"), process.closeStdin(), process.closeStdin()];
     expect(await Promise.all(answers)).toEqual(Array(4).fill("accepted"));
     expect(await outcome(process)).toMatchObject({ stdout: "5\n", exitCode: 0 });
   });
 
-  it("P33 a line too long for a terminal is refused instead of being cut, and raw mode takes it", async () => {
+  it("P33 a line too long for a terminal is refused instead of truncated, and accepted in raw mode", async () => {
     const script = "stty -echo; echo ready; head -n1 | wc -c";
     const line = `${"x".repeat(6000)}\n`;
     const process = await start({ argv: sh(script), tty: true });
@@ -56,7 +56,7 @@ describeCases("input", ({ start }) => {
     expect((await outcome(raw)).pty).toBe("ready\n6001\n");
   });
 
-  it("P34 a raw terminal that nobody reads costs no CPU, holds what is written in bounds and nobody up", async () => {
+  it("P34 a raw terminal that is not read costs no CPU, limits what can be written, and delays no other process", async () => {
     const deaf = await start({ argv: ["sleep", "60"], tty: { raw: true } });
     expect(await deaf.write(Buffer.alloc(4 * MIB, "x"))).toBe("accepted");
     let isParked = true;
@@ -86,7 +86,7 @@ describeCases("input", ({ start }) => {
     expect(await Promise.all([parked, rest[0]])).toEqual(["stdinClosed", "stdinClosed"]);
   });
 
-  it("P37 other bytes under a used write id are refused, and only the first arrive", async () => {
+  it("P37 different bytes with a used write id are refused, and only the first bytes arrive", async () => {
     const process = await start({ argv: ["cat"], pipeStdin: true });
     expect(await process.write("a", { writeId: "w1" })).toBe("accepted");
     const refused = { code: "WRITE_ID_CONFLICT", data: { writeId: "w1" } };
@@ -95,14 +95,14 @@ describeCases("input", ({ start }) => {
     expect((await outcome(process)).stdout).toBe("a");
   });
 
-  it("P39 a burst to a program that reads late arrives whole without another call", async () => {
+  it("P39 a burst to a program that reads late arrives completely without another call", async () => {
     const process = await start({ argv: sh("sleep 0.5; wc -c"), pipeStdin: true });
     expect(await process.write(Buffer.alloc(MIB, "x"))).toBe("accepted");
     expect(await process.closeStdin()).toBe("accepted");
     expect((await outcome(process)).stdout).toBe(`${MIB}\n`);
   });
 
-  it("P40 a start repeated with the same incarnation gives the same process, with other arguments a conflict", async () => {
+  it("P40 a repeated start with the same incarnation returns the same process, with other arguments a conflict", async () => {
     const incarnation = crypto.randomUUID();
     const spec = { argv: ["cat"], pipeStdin: true, labels: { one: "1", two: "2" } };
     const process = await start(spec, { incarnation });
@@ -116,7 +116,7 @@ describeCases("input", ({ start }) => {
     expect(await exitOf(process)).toMatchObject({ exitCode: 0 });
   });
 
-  it("P42 a secret that is typed is not in the output with echo off, from before the program runs", async () => {
+  it("P42 a secret typed with echo off is not in the output, even if typed before the program runs", async () => {
     const process = await start({ argv: sh("read x; echo got:$x"), tty: { echo: false } });
     await process.write("secret\n");
     expect((await outcome(process)).pty).toBe("got:secret\r\n");
@@ -127,14 +127,14 @@ describe("a request that was cut off before its reply", () => {
   let host: WireHost;
   afterEach(() => host.close());
 
-  /** Lets nothing through to the clients until `executed`, and then cuts the connection with all that was in it. */
+  /** Passes nothing on to the clients until `executed`, then cuts the connections with everything in them. */
   const loseReply = async (executed: Promise<unknown>) => {
     await executed;
     host.proxy.refuse();
     host.proxy.release();
   };
 
-  it("P36 writes its line once, also when another client asks again with the same id", async () => {
+  it("P36 writes its line once, even if another client repeats it with the same id", async () => {
     host = await WireHost.open();
     const client = await host.connect();
     const process = await client.start({ argv: ["cat", "-n"], pipeStdin: true, onDetach: "keep" });
@@ -151,7 +151,7 @@ describe("a request that was cut off before its reply", () => {
     expect((await outcome(process)).stdout).toBe("     1\tline\n");
   });
 
-  it("P40 is said to be lost when nobody knows more; the start repeated by another client runs nothing twice", async () => {
+  it("P40 is reported as lost if its outcome is unknown; another client that repeats it runs nothing twice", async () => {
     host = await WireHost.open();
     const client = await host.connect({ limits: { recoveryMs: 100 } });
     const file = scratch(uniqueName("starts"));

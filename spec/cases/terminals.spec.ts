@@ -1,4 +1,4 @@
-// Reported bugs of terminals: their size, who may change it, what programs ask them, and terminals that nobody looks at.
+// Reported bugs of terminals: their size and the right to change it, queries of programs, and terminals without viewers.
 import { existsSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { filter, firstValueFrom } from "rxjs";
@@ -40,7 +40,7 @@ describeCases("terminals", ({ start }) => {
     });
   });
 
-  it("P54 a resize never fails because the program has just ended, nor after that", async () => {
+  it("P54 a resize does not fail when the program is just exiting, nor after its exit", async () => {
     const process = await start({ argv: ["true"], tty: true });
     const ended = end(process);
     const resizes: Promise<void>[] = [];
@@ -54,7 +54,7 @@ describeCases("terminals", ({ start }) => {
     expect(await exitOf(process)).toMatchObject({ exitCode: 0, reason: "exited" });
   });
 
-  it("P54 a size that no terminal has is refused, whatever the state, and the terminal keeps its own", async () => {
+  it("P54 an impossible size is refused in every state, and the terminal keeps its size", async () => {
     const process = await start({ argv: sh("read _; stty size"), tty: { echo: false }, env });
     const impossible = [
       { rows: 0, cols: 0 },
@@ -68,14 +68,14 @@ describeCases("terminals", ({ start }) => {
     expect(await refusals()).toEqual(["rows", "cols"]);
   });
 
-  it("P57 a program that asks its terminal something is answered by whoever shows it", async () => {
+  it("P57 a viewer can answer the queries that a program sends to its terminal", async () => {
     const script = `stty -icanon -echo min 1 time 0; printf '\\033[6n'; head -c 8 | tr '\\033' E`;
     const process = await start({ argv: sh(script), tty: true, env });
     answerCursorQueries(process);
     expect((await outcome(process)).pty).toBe("\x1b[6nE[12;40R");
   });
 
-  it("P58 a program that asks and does not wait finds nothing typed that nobody typed", async () => {
+  it("P58 a program that sends a query and does not wait for the answer gets no input that no user typed", async () => {
     const script = `printf '\\033[6n'; read -r line; printf '<%s>' "$line"`;
     const process = await start({ argv: bash(script), tty: { echo: false }, env });
     await printed(process, "\x1b[6n");
@@ -83,7 +83,7 @@ describeCases("terminals", ({ start }) => {
     expect((await outcome(process)).pty).toBe("\x1b[6n<typed>");
   });
 
-  it("P67 a program that floods its terminal ends though nobody looks, and its last output is kept", async () => {
+  it("P67 a program that floods a terminal without viewers exits, and its last output is kept", async () => {
     const done = scratch(uniqueName("done"));
     const script = 'yes | head -c 1500000 > /dev/tty; printf last; touch "$1"';
     const process = await start({ argv: sh(script, done), tty: true, env });
@@ -105,7 +105,7 @@ describe("terminals with viewers", () => {
   });
   afterAll(() => host.close());
 
-  it("P55 a viewer that joins changes nothing, and may not", async () => {
+  it("P55 a viewer that joins does not change the terminal, and is not allowed to", async () => {
     const process = await owner.start({
       argv: sh("while read -r _; do stty size; done"),
       tty: { rows: 24, cols: 80, echo: false },
@@ -128,7 +128,7 @@ describe("terminals with viewers", () => {
     await process.terminate({ graceMs: 0 });
   });
 
-  it("P67 a program that floods its terminal ends though its only client has left", async () => {
+  it("P67 a program that floods its terminal exits even if its only client has left", async () => {
     const done = scratch(uniqueName("done"));
     const script = 'read -r _; yes | head -c 1500000 > /dev/tty; touch "$1"';
     const client = await host.connectDirectly();

@@ -1,4 +1,4 @@
-// Public bug reports about what is left of a process after its exit, for how long, and for whom.
+// Public bug reports about what remains of a process after its exit, for how long, and for which clients.
 import { afterEach, describe, expect, it } from "@jest/globals";
 import type { Process } from "../../lib/process/process.ts";
 import { end, exitOf } from "../support/outcome.ts";
@@ -17,7 +17,7 @@ describeCases(
   (subject) => {
     const { start } = subject;
 
-    /** Waits until the host has forgotten a process. */
+    /** Waits until the host has removed a process. */
     const forgotten = async ({ id }: Process) => {
       const list = await settled(
         () => subject.backend.list(),
@@ -26,11 +26,11 @@ describeCases(
       expect(list.map(({ processId }) => processId)).not.toContain(id);
     };
 
-    it("P03 the time begins at the end, not at the exit: what is written between them arrives", async () => {
+    it("P03 the retention time begins at the end, not at the exit: output between them arrives", async () => {
       const process = await start({ argv: sh("printf A; (sleep 0.3; printf B) & exit 0") });
       const events = transcript(process);
       const { seq } = await exitOf(process);
-      // Neither empty nor repeated: a read that waits behind the exit waits for what follows it.
+      // Neither empty nor repeated: a read that waits after the exit waits for later output.
       const read = await process.read({ afterSeq: seq, waitMs: 20_000 });
       expect(read.chunks.map(({ chunk }) => Buffer.from(chunk).toString())).toEqual(["B"]);
       expect(await events).toEqual([
@@ -41,7 +41,7 @@ describeCases(
       ]);
     });
 
-    it("P12 a reader that stands still at the exit loses nothing, however long", async () => {
+    it("P12 a reader that pauses at the exit loses nothing, however long it pauses", async () => {
       const process = await start({ argv: ["head", "-c", "16777216", "/dev/zero"] });
       let hasExited = false;
       process.exit$.subscribe(() => {
@@ -53,13 +53,13 @@ describeCases(
         if (event.type === "closed") expect(event.bytes.stdout).toBe(bytes);
         if (!hasExited || pauses > 0) continue;
         pauses += 1;
-        // Five times as long as the host would keep a process that is over.
+        // Five times as long as the host keeps a closed process.
         await end(await start({ argv: ["sleep", "0.5"] }));
       }
       expect([bytes, pauses]).toEqual([16_777_216, 1]);
     });
 
-    it("P12 a reader that stood still until its process was forgotten reads on to the end", async () => {
+    it("P12 a reader that paused until its process was removed can read to the end", async () => {
       const process = await start({ argv: ["head", "-c", "500000", "/dev/zero"] });
       let bytes = 0;
       for await (const event of process) {
@@ -70,7 +70,7 @@ describeCases(
       expect(bytes).toBe(500_000);
     });
 
-    it("P16 a handle is no pid, and running, finished and unknown are three answers", async () => {
+    it("P16 a process id is not a pid, and running, ended and unknown are three different answers", async () => {
       const process = await start({ argv: ["sleep", "200"] });
       expect(process.id).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
       expect((await subject.backend.attach(process.id)).info).toMatchObject({ state: "running", exitCode: null });
@@ -118,7 +118,7 @@ describeCases(
       }
       expect(bytes).toBeGreaterThan(0);
       expect(bytes).toBeLessThanOrEqual(KEPT.bytes);
-      // A connection that is made anew has two for a moment.
+      // A client that reconnects may have two connections for a moment.
       const isAsBefore = (now: number) => now <= before;
       expect(await settled(openDescriptors, isAsBefore)).toBeLessThanOrEqual(before);
     });

@@ -1,4 +1,4 @@
-// `execwire attach`: the past, the present, input, and leaving; also in a real terminal, which is one of a supervisor of ours.
+// `execwire attach`: replay, live output, input, and detaching; also in a real terminal of a supervisor.
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { createSupervisor } from "../../lib/index.ts";
 import { exitOf, outcome, printed } from "../support/outcome.ts";
@@ -11,13 +11,13 @@ beforeAll(() => user.serve());
 const supervisor = createSupervisor();
 afterAll(() => supervisor.close({ graceMs: 0 }));
 
-/** Starts a command on the server that waits for somebody to attach. */
+/** Starts a command on the server that waits for a client to attach. */
 async function detached(id: string, args: readonly string[], script: string): Promise<void> {
   const ran = await user.cli(["run", "-d", "--id", id, ...args, "--", "sh", "-c", script]);
   expect(ran).toMatchObject({ stdout: `${id}\n`, code: 0 });
 }
 
-/** The command line in a terminal. */
+/** `execwire` in a terminal. */
 const inTerminal = (...args: string[]) =>
   supervisor.start({
     argv: cliArgv(...args),
@@ -32,7 +32,7 @@ const state = async (id: string): Promise<string> => {
 };
 
 describe("execwire attach", () => {
-  it("replays, goes on live, passes input on, and ends with the process's exit code", async () => {
+  it("replays, continues live, passes on input, and exits with the process's exit code", async () => {
     await detached("echo", ["-i"], "echo begun; read line; echo got $line; echo err >&2; exit 5");
     const ran = await user.cli(["attach", "echo"], {
       onStart: (child) => child.stdout?.once("data", () => child.stdin?.write("word\n")),
@@ -56,7 +56,7 @@ describe("execwire attach", () => {
     expect(words).toEqual(["one two", "one two"]);
   });
 
-  it("passes Ctrl-C on, but not when it only looks on", async () => {
+  it("passes on Ctrl-C, but not with --read-only", async () => {
     await detached("deaf", [], "trap 'exit 4' INT; echo up; while :; do sleep 0.05; done");
     const watching = await user.cli(["attach", "--read-only", "deaf"], {
       onStart: (child) => child.stdout?.once("data", () => child.kill("SIGINT")),
@@ -68,7 +68,7 @@ describe("execwire attach", () => {
     expect(acting.code).toBe(4);
   });
 
-  it("says that there is no such process, and where to look", async () => {
+  it("reports that there is no such process, and how to list them", async () => {
     expect(await user.cli(["attach", "nobody"])).toEqual({
       stdout: "",
       stderr: expect.stringMatching(/^execwire: .*nobody.*; list the processes with: execwire ps\n$/),
@@ -79,7 +79,7 @@ describe("execwire attach", () => {
 });
 
 describe("execwire attach in a terminal", () => {
-  it("gives the process's terminal the size of ours, and passes keys on", async () => {
+  it("gives the process's terminal its own size, and passes on keys", async () => {
     await detached("sized", ["-t"], "trap 'stty size; exit 3' INT; echo up; while :; do sleep 0.05; done");
     const outer = await inTerminal("attach", "sized");
     await printed(outer, /up\r*\n/);
@@ -88,7 +88,7 @@ describe("execwire attach in a terminal", () => {
     expect({ exitCode, size: /\d+ \d+/.exec(pty)?.[0] }).toEqual({ exitCode: 3, size: "30 90" });
   });
 
-  it("leaves with Ctrl-P Ctrl-Q, restores the terminal, and the process goes on", async () => {
+  it("detaches with Ctrl-P Ctrl-Q and restores the terminal, and the process continues", async () => {
     await detached("left", ["-t"], "echo up; read line; exit 8");
     const argv = cliArgv("attach", "left").map((word) => `'${word}'`);
     const script = `before=$(stty -g); ${argv.join(" ")}; echo "= $?"; test "$before" = "$(stty -g)" && echo restored`;
@@ -109,7 +109,7 @@ describe("execwire attach in a terminal", () => {
     expect(await user.cli(["wait", "left"])).toMatchObject({ code: 8 });
   });
 
-  it("passes a Ctrl-P on that no Ctrl-Q follows", async () => {
+  it("passes on a Ctrl-P that no Ctrl-Q follows", async () => {
     await detached("keys", ["-t"], "stty raw -echo; echo up; head -c 2 | od -An -tx1");
     const outer = await inTerminal("attach", "keys");
     await printed(outer, /up/);

@@ -1,4 +1,4 @@
-// What `execwire run` ends with: the command's own code, and ours where there is none. As shells and timeout(1) do it.
+// Exit codes of `execwire run`: the command's own, or one of ours if it has none, as with shells and timeout(1).
 import { chmodSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "@jest/globals";
 import { makeScratch } from "../support/scratch.ts";
@@ -9,7 +9,7 @@ import { settled } from "../support/system-wait.ts";
 const scratch = makeScratch();
 
 describe("execwire run", () => {
-  it.each([0, 1, 3, 124, 255])("ends with the command's exit code %i", async (code) => {
+  it.each([0, 1, 3, 124, 255])("exits with the command's exit code %i", async (code) => {
     expect(await runCli(["run", "--", "sh", "-c", `exit ${code}`])).toEqual({
       stdout: "",
       stderr: "",
@@ -22,11 +22,11 @@ describe("execwire run", () => {
     ["TERM", 143],
     ["KILL", 137],
     ["SEGV", 139],
-  ])("ends with 128+n when SIG%s ended the command", async (name, code) => {
+  ])("exits with 128+n if SIG%s ended the command", async (name, code) => {
     expect(await runCli(["run", "--", "sh", "-c", `kill -${name} $$`])).toMatchObject({ code, stderr: "" });
   });
 
-  it("ends with 124 after the timeout, when everything that the command started is gone", async () => {
+  it("exits with 124 after the timeout, when everything that the command started has ended", async () => {
     const script = "sleep 300 & echo $!; (setsid sleep 300 & echo $!); echo $$; wait";
     const ran = await runCli(["run", "--timeout", "0.5", "--", "sh", "-c", script]);
     const pids = ran.stdout.trim().split("\n").map(Number);
@@ -43,20 +43,20 @@ describe("execwire run", () => {
     });
   });
 
-  it("kills what ignores SIGTERM after the grace", async () => {
+  it("kills a command that ignores SIGTERM after the grace", async () => {
     const script = "trap '' TERM; echo $$; while :; do sleep 0.1; done";
     const ran = await runCli(["run", "--timeout", "0.3", "--grace", "0.2", "--", "sh", "-c", script]);
     expect(ran.code).toBe(124);
     expect(isAlive(Number(ran.stdout))).toBe(false);
   });
 
-  it("ends with 127 for a command that does not exist, and says which", async () => {
+  it("exits with 127 for a command that does not exist, and names it", async () => {
     const ran = await runCli(["run", "--", "no-such-command"]);
     expect(ran).toMatchObject({ code: 127, stdout: "" });
     expect(ran.stderr).toMatch(/^execwire: .*no-such-command.*\n$/);
   });
 
-  it("ends with 126 for what cannot be executed, and says why", async () => {
+  it("exits with 126 for a command that cannot be executed, and reports why", async () => {
     const text = scratch("text");
     writeFileSync(text, "not a program\n");
     const noProgram = scratch("no-program");
@@ -75,7 +75,7 @@ describe("execwire run", () => {
     expect(directory?.stderr).toMatch(/^execwire: .* is a directory.*\n$/);
   });
 
-  it("ends with 125 when it fails itself, and says why", async () => {
+  it("exits with 125 if execwire itself fails, and reports why", async () => {
     const ran = await runCli(["run", "--cwd", "/no/such/folder", "--", "true"]);
     expect(ran).toMatchObject({ code: 125, stdout: "" });
     expect(ran.stderr).toMatch(/^execwire: .*\/no\/such\/folder does not exist\n$/);
@@ -87,7 +87,7 @@ describe("execwire run", () => {
     ["a timeout that is no number", ["run", "--timeout", "soon", "true"]],
     ["a variable without a value", ["run", "--env", "NAME", "true"]],
     ["an unknown subcommand", ["jog"]],
-  ])("ends with 2 for wrong usage: %s", async (_name, args) => {
+  ])("exits with 2 for wrong usage: %s", async (_name, args) => {
     const ran = await runCli(args);
     expect(ran).toMatchObject({ code: 2, stdout: "" });
     expect(ran.stderr).toMatch(/^error: .+/);

@@ -1,4 +1,4 @@
-// A flag that V8 does not know changes nothing, and V8 says nothing: the next Node may have another one.
+// V8 ignores unknown flags silently, and the next Node may have other flags.
 import { expect, it } from "@jest/globals";
 import { HEAP_GROWTH_FLAG } from "../../lib/cli/heap-growth.ts";
 import { runProgram } from "../support/system-run.ts";

@@ -16,7 +16,7 @@ const surroundings = makeSurroundings();
 const elsewhere = makeSurroundings();
 const scratch = makeScratch();
 
-/** An answer of a tool. */
+/** The result of a tool call. */
 interface Answer {
   readonly text: string;
   readonly data: ExecResult & { readonly sessions: readonly ExecSessionInfo[] };
@@ -24,7 +24,7 @@ interface Answer {
   readonly code: string | undefined;
 }
 
-/** An agent's end. */
+/** The agent's side of the connection. */
 class Agent {
   readonly client = new Client({ name: "spec", version: "1" });
   readonly transport: StdioClientTransport;
@@ -65,7 +65,7 @@ async function connect(args: readonly string[] = [], env: Record<string, string>
 }
 
 describe("execwire mcp", () => {
-  it("sets variables of any name, and refuses what are none", async () => {
+  it("sets variables of any valid name, and refuses invalid names", async () => {
     const agent = await connect();
     const env = JSON.parse('{"__proto__":"one","constructor":"two"}');
     const { data } = await agent.call("exec_start", {
@@ -78,7 +78,7 @@ describe("execwire mcp", () => {
     }
   });
 
-  it("tells an agent what it has and how to use it", async () => {
+  it("describes its tools and how to use them", async () => {
     const { client } = await connect();
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual([
@@ -100,7 +100,7 @@ describe("execwire mcp", () => {
     expect(client.getInstructions()).toContain("exec_poll");
   });
 
-  it("runs a command to its end, with its output in words and as data", async () => {
+  it("runs a command to its end, and returns its output as text and as data", async () => {
     const agent = await connect();
     const { text, data } = await agent.call("exec_start", { command: "echo hello; exit 3", yieldMs: 20_000 });
     expect(data).toMatchObject({ exited: true, exitCode: 3, head: "hello\n", outputDrained: true });
@@ -109,7 +109,7 @@ describe("execwire mcp", () => {
     expect((await agent.call("exec_list")).data.sessions).toEqual([]);
   });
 
-  it("keeps a program that asks: type, poll, list, stop", async () => {
+  it("keeps an interactive program running: type, poll, list, stop", async () => {
     const agent = await connect();
     const script = 'printf "name? "; read name; echo "hello $name"; sleep 60';
     const started = await agent.call("exec_start", { command: script, tty: true, quietMs: 100, yieldMs: 20_000 });
@@ -127,7 +127,7 @@ describe("execwire mcp", () => {
     expect(await agent.call("exec_poll", { sessionId })).toMatchObject({ isError: true, code: "PROCESS_UNKNOWN" });
   });
 
-  it("keeps within a number of tokens, and says what it left out", async () => {
+  it("limits output to a number of tokens, and reports what it omitted", async () => {
     const agent = await connect();
     const { data, text } = await agent.call("exec_start", { command: "seq 100000", maxTokens: 100, yieldMs: 20_000 });
     expect(data.head.length + data.tail.length).toBeLessThanOrEqual(400);
@@ -136,7 +136,7 @@ describe("execwire mcp", () => {
     expect(data.tail.endsWith("99999\n100000\n")).toBe(true);
   });
 
-  it("answers what cannot be done with the code and the reason", async () => {
+  it("returns refusals with the code and the reason", async () => {
     const agent = await connect();
     expect(await agent.call("exec_start", { argv: ["/nowhere/program"] })).toMatchObject({
       isError: true,
@@ -151,7 +151,7 @@ describe("execwire mcp", () => {
     expect(refused.text).toContain("start the command with tty or stdin");
   });
 
-  it("gives commands its environment without secrets, without pagers, and what it was told", async () => {
+  it("gives commands its environment without secrets and pagers, and with the variables of --env", async () => {
     const agent = await connect(["--env", "GIVEN=yes", "--cwd", scratch(".")], { PLAIN: "there", MY_TOKEN: "secret" });
     const { data } = await agent.call("exec_start", {
       command: 'echo "$PLAIN/$MY_TOKEN/$GIVEN/$OWN/$PAGER"; pwd',
@@ -168,7 +168,7 @@ describe("execwire mcp", () => {
     const call = agent.call("exec_start", { command: `echo $$ > ${file}; sleep 60`, yieldMs: 30_000 }, cancel.signal);
     call.catch(() => undefined);
     let pid = "";
-    // Until the file is there, what is told is that it is not.
+    // Until the file exists, each look reports that it does not.
     while (!/^\d+\n$/.test(pid))
       pid = (await agent.call("exec_start", { command: `cat ${file}`, yieldMs: 20_000 })).data.head;
     expect(numbersIn(pid).every(isAlive)).toBe(true);
@@ -177,7 +177,7 @@ describe("execwire mcp", () => {
     await allGone(...numbersIn(pid));
   });
 
-  it("ends everything when the client goes away", async () => {
+  it("ends all its commands when the client disconnects", async () => {
     const agent = await connect();
     const server = agent.transport.pid as number;
     const script = 'trap "" TERM; echo $$; setsid sh -c "echo \\$\\$; exec sleep 60" & wait; while :; do sleep 1; done';
@@ -188,7 +188,7 @@ describe("execwire mcp", () => {
     await allGone(server, ...pids);
   });
 
-  it("ends everything when the client is killed", async () => {
+  it("ends all its commands when the client is killed", async () => {
     const [command, ...args] = cliArgv("mcp");
     const child = spawn(command as string, args, { stdio: ["pipe", "pipe", "ignore"], env: surroundings.env });
     const send = (message: object) => child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
@@ -209,13 +209,13 @@ describe("execwire mcp", () => {
     const pids = numbersIn(/pid (\d+)/.exec(printed)?.[1] ?? "");
     expect(pids.filter(isAlive)).toHaveLength(1);
     const over = once(child, "exit");
-    // What is left of a killed client is the end of its pipes.
+    // The death of the client shows only as the end of the pipes.
     child.stdin.destroy();
     expect(await over).toEqual([0, null]);
     await allGone(...pids);
   });
 
-  it("runs commands on a server, in the directory that is ours under another name", async () => {
+  it("runs commands on a server, in a directory that has another name there", async () => {
     await surroundings.serve();
     const agent = await connect(["--remote", "--workspace", `/home/me/app=${scratch(".")}`]);
     const { data } = await agent.call("exec_start", { command: "pwd; sleep 60", quietMs: 0, yieldMs: 20_000 });
@@ -228,7 +228,7 @@ describe("execwire mcp", () => {
     expect(JSON.parse((await surroundings.cli(["ps", "--json"])).stdout)).toMatchObject([{ state: "closed" }]);
   });
 
-  it("says that contact was lost, with the code, when its server is gone for good", async () => {
+  it("reports CONNECTION_LOST when its server does not come back", async () => {
     const server = await elsewhere.serve();
     const agent = await connect(["--remote", "--recovery", "0.5"], { XDG_RUNTIME_DIR: elsewhere.runtimeDir });
     const { data } = await agent.call("exec_start", { command: "echo ready; sleep 60", quietMs: 0, yieldMs: 20_000 });
@@ -243,7 +243,7 @@ describe("execwire mcp", () => {
     });
   });
 
-  it("says what is wrong with its own arguments", async () => {
+  it("reports what is wrong with its own arguments", async () => {
     expect(await runCli(["mcp", "--workspace", "/a=/b"])).toMatchObject({ code: 2, stdout: "" });
     expect(await runCli(["mcp", "--url", "x", "--workspace", "nonsense"])).toMatchObject({ code: 2, stdout: "" });
     const { stdout, code } = await runCli(["mcp", "--help"]);

@@ -1,4 +1,4 @@
-// Ids, labels and errors that others chose do not reach the terminal as commands to it, nor move its columns.
+// Ids, labels and errors that other programs chose cannot control the terminal or break its columns.
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
@@ -12,7 +12,7 @@ const user = makeSurroundings();
 const ESCAPES = "\x1b[31m\x9b2J\u202e\u2066\u200b\u2028\x07";
 
 describe("execwire ps", () => {
-  it("shows wide, long and misleading ids in columns, and all of them in its JSON", async () => {
+  it("shows wide, long and misleading ids in columns, and unchanged in its JSON", async () => {
     const { url, child } = await user.serve();
     const token = readFileSync(user.file(`token-${child.pid}`), "utf8").trim();
     const client = await connect(url, { token });
@@ -39,7 +39,7 @@ describe("execwire ps", () => {
 });
 
 describe("an error of a server", () => {
-  it("is shown in one line without what a terminal obeys, however much space is in it", async () => {
+  it("is shown in one line without control characters and without excess white space", async () => {
     const server = new WebSocketServer({ host: "127.0.0.1", port: 0, perMessageDeflate: false });
     await once(server, "listening");
     server.on("connection", (socket) => {

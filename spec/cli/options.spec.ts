@@ -1,10 +1,10 @@
-// Options and help: what is ours, what stays the command's, and what a newcomer can learn from the program itself.
+// Options and help: which arguments belong to us, which to the command, and what the help explains to a newcomer.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "@jest/globals";
 import { runCli } from "../support/system-run.ts";
 
 describe("execwire run", () => {
-  it("sets variables, and passes its own environment on", async () => {
+  it("sets variables, and passes on its own environment", async () => {
     const args = [
       "run",
       "--env",
@@ -30,7 +30,7 @@ describe("execwire run", () => {
     expect([absolute?.stdout, relative?.stdout]).toEqual(["/usr/bin\n", "/usr/bin\n"]);
   });
 
-  it("leaves what follows the command to the command", async () => {
+  it("passes all arguments after the command to the command", async () => {
     const [plain, dashes] = await Promise.all([
       runCli(["run", "echo", "--help", "-t", "--timeout", "-e"]),
       runCli(["run", "--", "echo", "--", "--version"]),
@@ -44,8 +44,8 @@ describe("execwire run", () => {
   });
 });
 
-describe("the help", () => {
-  it("of `run` teaches its options, exit codes and examples", async () => {
+describe("the help of execwire", () => {
+  it("of `run` explains its options and exit codes, with examples", async () => {
     const { stdout, stderr, code } = await runCli(["run", "--help"]);
     expect({ stderr, code }).toEqual({ stderr: "", code: 0 });
     for (const option of ["--tty", "--interactive", "--timeout", "--grace", "--env", "--cwd"]) {
@@ -55,7 +55,7 @@ describe("the help", () => {
     expect(stdout).toContain("execwire run -t -- bash");
   });
 
-  it("examples do what it says of them", async () => {
+  it("has examples that do what it says", async () => {
     const { stdout } = await runCli(["run", "--help"]);
     const example = stdout.match(/^ +execwire (run -- sh -c '(.*)') .*exit code (\d)$/m);
     const ran = await runCli(["run", "--", "sh", "-c", example?.[2] as string]);
@@ -70,7 +70,7 @@ describe("the help", () => {
     expect(bare?.stderr).toContain("Usage: execwire");
   });
 
-  it("the version is the package's", async () => {
+  it("prints the version of the package", async () => {
     const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
     expect(await runCli(["--version"])).toEqual({ stdout: `${version}\n`, stderr: "", code: 0, signal: null });
   });

@@ -1,4 +1,4 @@
-// `execwire ps -v`: why a process does not go on, or does not close.
+// `execwire ps -v`: why a process makes no progress, or is not closed.
 import { beforeAll, describe, expect, it } from "@jest/globals";
 import type { DetailedInfo } from "../../lib/cli/process-details.ts";
 import { makeSurroundings } from "../support/system-server.ts";
@@ -10,7 +10,7 @@ beforeAll(() => user.serve());
 const start = (id: string, script: string, ...args: string[]) =>
   user.cli(["run", "-d", "--id", id, ...args, "--", "sh", "-c", script]);
 
-/** The lines of one process, its row first, once they fit; else as they are when the deadline is over. */
+/** The lines of one process, its row first, once they match; otherwise the last ones before the deadline. */
 async function linesOf(id: string, fit: RegExp): Promise<string[]> {
   const look = async () => {
     const { stdout } = await user.cli(["ps", "-v"]);
@@ -25,7 +25,7 @@ async function linesOf(id: string, fit: RegExp): Promise<string[]> {
 const started = expect.stringMatching(/^ {4}started {3}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
 
 describe("execwire ps -v", () => {
-  it("says under its row what a process does, where, and since when", async () => {
+  it("shows below its row what a process is doing, where, and since when", async () => {
     await start("reader", "exec cat", "-i", "--cwd", "/usr");
     expect(await linesOf("reader", /reading-stdin/)).toEqual([
       expect.stringMatching(/^reader +running +\d+ +\d+s +sh -c exec cat$/),
@@ -35,7 +35,7 @@ describe("execwire ps -v", () => {
     ]);
   });
 
-  it("names the descendant that does it", async () => {
+  it("names the descendant that determines the state", async () => {
     await start("waiter", "sleep 300; true", "--cwd", "/");
     expect(await linesOf("waiter", /sleep 300$/m)).toEqual([
       expect.stringMatching(/^waiter +running/),
@@ -45,7 +45,7 @@ describe("execwire ps -v", () => {
     ]);
   });
 
-  it("says who keeps an exited process from being closed, by which streams", async () => {
+  it("names the process that keeps an exited process from being closed, and by which streams", async () => {
     await start("left", "sleep 301 2> /dev/null & sleep 302 & exit 3", "--cwd", "/");
     const lines = await linesOf("left", /sleep 301\n.*sleep 302$/m);
     expect(lines[0]).toMatch(/^left +exited +3 +/);
@@ -62,13 +62,13 @@ describe("execwire ps -v", () => {
     ]);
   });
 
-  it("shows no control characters of a command", async () => {
+  it("shows no control characters of a command line", async () => {
     await start("ugly", "sleep 303; : '\x1b[31m\n\u202e'");
     const { stdout } = await user.cli(["ps", "-v"]);
     for (const character of ["\x1b", "\u202e"]) expect(stdout).not.toContain(character);
   });
 
-  it("gives the same as JSON, and without -v what is listed alone", async () => {
+  it("prints the same as JSON, and without -v only the listed fields", async () => {
     const processes = async (...args: string[]): Promise<DetailedInfo[]> =>
       JSON.parse((await user.cli(["ps", "--json", ...args])).stdout);
     const reader = (list: DetailedInfo[]) => list.find(({ processId }) => processId === "reader");

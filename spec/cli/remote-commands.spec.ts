@@ -1,4 +1,4 @@
-// The commands that look at the processes of a server or give them something: ps, logs, write, signal, stop, wait.
+// The commands for the processes of a server: ps, logs, write, signal, stop, wait.
 import { beforeAll, describe, expect, it } from "@jest/globals";
 import { sha256 } from "../support/digest.ts";
 import { isAlive } from "../support/system-facts.ts";
@@ -20,7 +20,7 @@ async function firstOutput(id: string): Promise<string> {
 }
 
 describe("execwire ps", () => {
-  it("lists processes in columns", async () => {
+  it("lists the processes of a server in columns", async () => {
     await start("first", "exit 3");
     await ended("first");
     await start("second", "kill -9 $$");
@@ -43,7 +43,7 @@ describe("execwire ps", () => {
     expect(await user.cli(["stop", "third"])).toEqual(silent);
   });
 
-  it("shows no control characters of a name, nor turned text", async () => {
+  it("shows no control characters and no right-to-left overrides of a name", async () => {
     await start("ugly", "true", "--id", "ug\x1b[31mly\u202e\n2");
     const { stdout } = await user.cli(["ps"]);
     expect(stdout).toContain("ug[31mly2  ");
@@ -53,7 +53,7 @@ describe("execwire ps", () => {
 });
 
 describe("execwire logs", () => {
-  it("prints what is retained, each stream where it belongs", async () => {
+  it("prints the retained output, each stream to its own", async () => {
     await start("logged", "echo out; sleep 0.1; echo err >&2; sleep 0.1; echo more; exit 4");
     await ended("logged");
     expect(await user.cli(["logs", "logged"])).toEqual({ ...silent, stdout: "out\nmore\n", stderr: "err\n" });
@@ -69,7 +69,7 @@ describe("execwire logs", () => {
     expect(await following).toEqual({ ...silent, stdout: "one\ntwo\n" });
   });
 
-  it("tells what is no longer retained, in one line on stderr", async () => {
+  it("reports lost output in one line on stderr", async () => {
     await start("long", "head -c 3000000 /dev/zero | tr '\\0' x");
     await ended("long");
     const { stdout, stderr, code } = await user.cli(["logs", "long"]);
@@ -98,7 +98,7 @@ describe("execwire write", () => {
     expect(await user.cli(["attach", "sum"])).toMatchObject({ stdout: `${sha256(input)}  -\n`, code: 0 });
   });
 
-  it("says why a process takes nothing", async () => {
+  it("reports why a process accepts no input", async () => {
     await start("no-stdin", "exec sleep 300");
     const ran = await user.cli(["write", "no-stdin", "text"]);
     expect(ran).toMatchObject({
@@ -110,7 +110,7 @@ describe("execwire write", () => {
 });
 
 describe("execwire signal", () => {
-  it.each(["INT", "SIGINT", "int", "2"])("takes %s", async (signal) => {
+  it.each(["INT", "SIGINT", "int", "2"])("accepts the name %s", async (signal) => {
     const id = `signalled-${signal}`;
     await start(id, "trap 'exit 7' INT; echo up; while :; do sleep 0.05; done");
     await firstOutput(id);
@@ -118,7 +118,7 @@ describe("execwire signal", () => {
     expect(await ended(id)).toBe(7);
   });
 
-  it("refuses what is no signal, and says when nothing was signalled", async () => {
+  it("refuses an unknown signal, and reports if nothing was signalled", async () => {
     await start("over", "true");
     await ended("over");
     expect(await user.cli(["signal", "over", "NONE"])).toMatchObject({ code: 2 });
@@ -128,7 +128,7 @@ describe("execwire signal", () => {
 });
 
 describe("execwire stop", () => {
-  it("ends what ignores SIGTERM after the grace", async () => {
+  it("ends a process that ignores SIGTERM after the grace", async () => {
     await start("stubborn", "trap '' TERM; echo $$; while :; do sleep 0.1; done");
     const pid = Number(await firstOutput("stubborn"));
     expect(await user.cli(["stop", "--grace", "0.2", "stubborn"])).toEqual(silent);
@@ -136,7 +136,7 @@ describe("execwire stop", () => {
     expect(await ended("stubborn")).toBe(137);
   });
 
-  it("reaches with --scope tree what left the group", async () => {
+  it("ends a descendant that left the group with --scope tree", async () => {
     await start("parent", "setsid sleep 300 & echo $!; wait");
     const pid = Number(await firstOutput("parent"));
     expect(await user.cli(["stop", "--scope", "tree", "--grace", "0", "parent"])).toEqual(silent);
@@ -153,24 +153,24 @@ describe("execwire wait", () => {
     ["an exit code", "exit 9", [], 9],
     ["a signal", "kill -TERM $$", [], 143],
     ["a timeout", "sleep 300", ["--timeout", "0.2"], 124],
-  ])("ends as the process does: %s", async (name, script, args, code) => {
+  ])("exits like the process: %s", async (name, script, args, code) => {
     const id = name.replace(" ", "-");
     await start(id, script, ...args);
     expect(await user.cli(["wait", id])).toEqual({ ...silent, code });
   });
 });
 
-describe("the help", () => {
+describe("the help of execwire", () => {
   const commands = ["run", "serve", "ps", "attach", "logs", "write", "signal", "stop", "wait"];
 
-  it.each(commands)("of `%s` teaches with an example", async (name) => {
+  it.each(commands)("of `%s` has an example", async (name) => {
     const { stdout, stderr, code } = await user.cli([name, "--help"]);
     expect({ stderr, code }).toEqual({ stderr: "", code: 0 });
     expect(stdout).toMatch(new RegExp(`\\nExamples?:\\n.*execwire ${name} `, "s"));
     expect(await user.cli(["help", name])).toMatchObject({ stdout, code: 0 });
   });
 
-  it("of the program names every command and walks through two terminals", async () => {
+  it("of the program names every command and explains the use of two terminals", async () => {
     const { stdout } = await user.cli(["--help"]);
     for (const name of commands) expect(stdout).toMatch(new RegExp(`^  ${name} `, "m"));
     expect(stdout).toMatch(/1\$ execwire serve .*2\$ execwire run .*2\$ execwire attach /s);

@@ -1,4 +1,4 @@
-// `execwire run` over a connection that breaks: it comes back and loses nothing, or says that nothing is known any more.
+// `execwire run` over a connection that breaks: it reconnects and loses nothing, or reports that the outcome is unknown.
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { createSupervisor } from "../../lib/index.ts";
 import { sha256 } from "../support/digest.ts";
@@ -23,7 +23,7 @@ describe("execwire run over a connection that is cut again and again", () => {
   });
   afterAll(() => proxy.close());
 
-  it("loses no byte of output and no byte of input, and says each time once that it comes back", async () => {
+  it("loses no byte of output or input, and reports each reconnect once", async () => {
     const input = Buffer.alloc(5_000_000, "0123456789abcdef");
     proxy.cutAfter(() => 2_000_000);
     const ran = await user.cli(["run", "--url", proxy.url, "-i", "--", "sh", "-c", "cat; exit 3"], { input, env });
@@ -36,7 +36,7 @@ describe("execwire run over a connection that is cut again and again", () => {
 });
 
 describe("execwire run on a server that is killed", () => {
-  it("says that it tries to come back, then gives up with 69 and makes no exit code up", async () => {
+  it("reports that it tries to reconnect, then gives up with 69 and invents no exit code", async () => {
     const doomed = await user.serve();
     const env = { EXECWIRE_TOKEN_FILE: user.file(`token-${doomed.child.pid}`) };
     const ran = await user.cli(
@@ -60,7 +60,7 @@ describe("execwire run on a server that is killed", () => {
     });
   });
 
-  it("can be left with three signals meanwhile", async () => {
+  it("can be ended with three signals while it tries to reconnect", async () => {
     const doomed = await user.serve();
     const env = { EXECWIRE_TOKEN_FILE: user.file(`token-${doomed.child.pid}`) };
     const ran = await user.cli(["run", "--url", doomed.url, "--", "sh", "-c", "echo $$; exec sleep 300"], {
@@ -84,7 +84,7 @@ describe("execwire run on a server that is killed", () => {
     expect(ran.stderr).toMatch(/\nexecwire: interrupted while the connection was lost; /);
   });
 
-  it("can be left with three Ctrl-C in a raw terminal too, where they are keys", async () => {
+  it("can be ended with three Ctrl-C in a raw terminal too, where they are keys", async () => {
     const doomed = await user.serve();
     const supervisor = createSupervisor();
     const outer = await supervisor.start({

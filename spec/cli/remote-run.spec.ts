@@ -1,4 +1,4 @@
-// `execwire run` on a server: the same as here, over a connection that may break.
+// `execwire run` on a server: the same behaviour as a local run, over a connection that may break.
 import { type ChildProcess, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
@@ -37,32 +37,32 @@ describe("execwire run --url", () => {
     ["a timeout", ["--timeout", "0.2", "--", "sleep", "300"], { stdout: "", stderr: "", code: 124 }],
     ["a terminal", ["-t", "--", "sh", "-c", "test -t 0 && stty size"], { stdout: "24 80\r\n", stderr: "", code: 0 }],
     ["a directory", ["-C", "/usr/bin", "--", "pwd"], { stdout: "/usr/bin\n", stderr: "", code: 0 }],
-  ])("passes %s through", async (_name, args, expected) => {
+  ])("passes on %s", async (_name, args, expected) => {
     expect(await run(args)).toEqual({ ...expected, signal: null });
   });
 
   it.each([
-    ["what does not exist", ["--", "no-such-command"], /^execwire: .*no-such-command.*\n$/, 127],
-    ["what cannot be executed", ["--", "/usr"], /^execwire: .*directory.*\n$/, 126],
+    ["a command that does not exist", ["--", "no-such-command"], /^execwire: .*no-such-command.*\n$/, 127],
+    ["a command that cannot be executed", ["--", "/usr"], /^execwire: .*directory.*\n$/, 126],
     ["a directory relative to nothing", ["-C", "bin", "--", "pwd"], /^execwire: cwd must be an absolute path/, 125],
     ["options that are the server's", ["--grace", "1", "--", "true"], /^execwire: .*pass them to execwire serve\n$/, 2],
-  ])("fails as it does here for %s", async (_name, args, stderr, code) => {
+  ])("fails like a local run for %s", async (_name, args, stderr, code) => {
     expect(await run(args)).toEqual({ stdout: "", stderr: expect.stringMatching(stderr), code, signal: null });
   });
 
-  it("gives the command the server's core variables and those of --env, and none of ours", async () => {
+  it("gives the command the server's core variables and those of --env, and none of the client's", async () => {
     const script = `echo "$HOME,$A,$ONLY_OF_SERVER,$OWN"`;
     const ran = await run(["-e", "A=1", "--", "sh", "-c", script], { env: { OWN: "own" } });
     expect(ran.stdout).toBe(`${process.env.HOME},1,,\n`);
   });
 
-  it("runs in our directory on the local server", async () => {
+  it("runs in the client's directory on the local server", async () => {
     const cwd = realpathSync(tmpdir());
     const ran = await user.cli(["run", "--remote", "--", "pwd"], { cwd });
     expect(ran).toMatchObject({ stdout: `${cwd}\n`, code: 0 });
   });
 
-  it("passes 3 MB of stdin and its end on with -i", async () => {
+  it("passes on 3 MB of stdin and its end with -i", async () => {
     const input = Buffer.alloc(3 * 1024 * 1024, "0123456789abcdef");
     expect(await run(["-i", "--", "sha256sum"], { input })).toMatchObject({ stdout: `${sha256(input)}  -\n`, code: 0 });
   });
@@ -75,7 +75,7 @@ describe("execwire run --url", () => {
     const hash = createHash("sha256");
     for await (const chunk of child.stdout) {
       hash.update(chunk);
-      // The slow reader itself: one chunk at a time, with a rest after each.
+      // The slow reader: one chunk at a time, with a pause after each.
       await new Promise((resolve) => setTimeout(resolve, 2));
     }
     const expected = createHash("sha256");
@@ -83,7 +83,7 @@ describe("execwire run --url", () => {
     expect([...(await ended), hash.digest("hex")]).toEqual([0, null, expected.digest("hex")]);
   });
 
-  it("ends quietly with 141 when its reader leaves, and takes the command with it", async () => {
+  it("exits silently with 141 when its reader is gone, and ends the command", async () => {
     const argv = cliArgv("run", "--url", server.url, "--", "sh", "-c", "echo $$; while :; do echo y; done");
     const script = `"$@" | head -1; echo "\${PIPESTATUS[0]}"`;
     const { stdout, stderr } = await runProgram(["bash", "-c", script, "bash", ...argv], { env: user.env });
@@ -91,7 +91,7 @@ describe("execwire run --url", () => {
     expect({ status, stderr, gone: await gone(pid) }).toEqual({ status: 141, stderr: "", gone: true });
   });
 
-  it.each(["SIGINT", "SIGTERM", "SIGUSR1"] as const)("passes %s on", async (signal) => {
+  it.each(["SIGINT", "SIGTERM", "SIGUSR1"] as const)("passes %s on to the command", async (signal) => {
     const name = signal.slice(3);
     const script = `trap 'echo ${name}; exit 9' ${name}; echo up; while :; do sleep 0.05; done`;
     const ran = await run(["--", "sh", "-c", script], {
@@ -100,7 +100,7 @@ describe("execwire run --url", () => {
     expect(ran).toMatchObject({ stdout: `up\n${name}\n`, code: 9 });
   });
 
-  it("leaves a job that the command detached on purpose, as it does here", async () => {
+  it("leaves a job that the command detached on purpose, like a local run", async () => {
     const ran = await run(["--", "sh", "-c", "setsid sleep 300 </dev/null >/dev/null 2>&1 & echo $!"]);
     const pid = Number(ran.stdout);
     const alive = isAlive(pid);
@@ -108,7 +108,7 @@ describe("execwire run --url", () => {
     expect({ code: ran.code, alive }).toEqual({ code: 0, alive: true });
   });
 
-  it("has the server end the command when we are killed", async () => {
+  it("lets the server end the command when the client is killed", async () => {
     let pid = 0;
     const ran = await run(["--", "sh", "-c", "echo $$; exec sleep 300"], {
       onStart: (child: ChildProcess) =>
@@ -122,7 +122,7 @@ describe("execwire run --url", () => {
 });
 
 describe("execwire run --detach", () => {
-  it("prints the id and leaves the command running, under the name and labels it was given", async () => {
+  it("prints the id and leaves the command running, with the given name and labels", async () => {
     const ran = await user.cli(["run", "-d", "--id", "mine", "-l", "a=b", "-l", "c=d", "--", "sleep", "300"]);
     expect(ran).toEqual({ stdout: "mine\n", stderr: "", code: 0, signal: null });
     const listed = JSON.parse((await user.cli(["ps", "--json"])).stdout);
@@ -134,7 +134,7 @@ describe("execwire run --detach", () => {
     expect(await user.cli(["stop", "--grace", "0", "mine"])).toMatchObject({ code: 0, stderr: "" });
   });
 
-  it("refuses an id that is in use", async () => {
+  it("refuses a process id that is in use", async () => {
     const [one, two] = [
       await user.cli(["run", "-d", "--id", "same", "true"]),
       await user.cli(["run", "-d", "--id", "same", "true"]),

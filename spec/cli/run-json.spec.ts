@@ -1,4 +1,4 @@
-// `execwire run` for programs: --json tells the outcome in one line, --quiet by the exit code alone.
+// `execwire run` for programs: --json prints the outcome in one line, --quiet reports it by the exit code alone.
 import type { ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
 import { describe, expect, it } from "@jest/globals";
@@ -33,15 +33,15 @@ describe("execwire run --json", () => {
     });
   });
 
-  it("tells a timeout and ends with 124; there is none without --timeout", async () => {
+  it("reports a timeout and exits with 124; without --timeout there is none", async () => {
     const ran = await runCli(["run", "--json", "--timeout", "0.5", "--grace", "0.2", ...sh("trap '' TERM; sleep 300")]);
     expect(ran.code).toBe(124);
     expect(JSON.parse(ran.stdout)).toMatchObject({ exitCode: 124, timedOut: true, signal: "SIGKILL" });
   });
 
-  it("tells a death by signal, passed on or not", async () => {
+  it("reports a death by signal, passed on or not", async () => {
     const file = scratch("up");
-    // What comes by stdin comes after everything is set up to pass signals on.
+    // Stdin is passed on only after the signal handlers are installed.
     const onStart = async (child: ChildProcess) => {
       child.stdin?.write("go\n");
       if (await settled(() => existsSync(file), Boolean)) child.kill("SIGINT");
@@ -54,7 +54,7 @@ describe("execwire run --json", () => {
     expect([passed?.code, JSON.parse(passed?.stdout as string).signal]).toEqual([130, "SIGINT"]);
   });
 
-  it("passes stdin on with -i", async () => {
+  it("passes stdin on to the command with -i", async () => {
     const ran = await runCli(["run", "--json", "-i", "--", "wc", "-c"], { input: "12345" });
     expect(JSON.parse(ran.stdout)).toMatchObject({ exitCode: 0, stdout: { text: "5\n" } });
   });
@@ -70,13 +70,13 @@ describe("execwire run --json", () => {
     expect(stdout.text).toMatch(/^beginx+\n\[\.\.\. 3951432 bytes omitted \.\.\.\]\nx+end$/);
   });
 
-  it("ends a job that holds the output of a command that is over", async () => {
+  it("ends a job that keeps the output of an ended command open", async () => {
     const ran = await runCli(["run", "--json", ...sh("sleep 300 & echo $!")]);
     const { drain, stdout } = JSON.parse(ran.stdout);
     expect([ran.code, drain, isAlive(Number(stdout.text))]).toEqual([0, "idle", false]);
   });
 
-  it("prints no line for what cannot be started, but the error as ever", async () => {
+  it("prints the usual error and no line if the command cannot be started", async () => {
     const ran = await runCli(["run", "--json", "--", "no-such-command"]);
     expect(ran).toMatchObject({ code: 127, stdout: "" });
     expect(ran.stderr).toMatch(/^execwire: .*no-such-command.*\n$/);
@@ -84,12 +84,12 @@ describe("execwire run --json", () => {
 });
 
 describe("execwire run --quiet", () => {
-  it("prints nothing of what the command prints, and ends with its code", async () => {
+  it("prints no output of the command, and exits with its code", async () => {
     const ran = await runCli(["run", "-q", ...sh("echo out; echo err >&2; exit 3")]);
     expect(ran).toEqual({ stdout: "", stderr: "", code: 3, signal: null });
   });
 
-  it("says what is wrong when the command cannot be started", async () => {
+  it("reports why the command cannot be started", async () => {
     const ran = await runCli(["run", "--quiet", "--", "no-such-command"]);
     expect(ran.code).toBe(127);
     expect(ran.stderr).toMatch(/no-such-command/);
@@ -99,7 +99,7 @@ describe("execwire run --quiet", () => {
     ["--json", "--quiet"],
     ["--json", "--detach"],
     ["--quiet", "--detach"],
-  ])("does not go together: %s and %s", async (one, other) => {
+  ])("is refused with incompatible options: %s and %s", async (one, other) => {
     const ran = await runCli(["run", one, other, "--", "true"]);
     expect(ran).toMatchObject({ code: 2, stdout: "" });
     expect(ran.stderr).toMatch(/^error: .*cannot be used with/);

@@ -1,4 +1,4 @@
-// The other places where `execwire serve` listens: a unix socket, and the stdin and stdout of whoever started it.
+// Other addresses of `execwire serve`: a unix socket, and stdin and stdout, connected to the program that started it.
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
@@ -18,7 +18,7 @@ const user = makeSurroundings();
 const command = cliArgv("serve", "--listen", "stdio");
 
 describe("execwire serve --listen unix:PATH", () => {
-  it("serves a socket that only its user can use, and removes it at its end", async () => {
+  it("serves a socket that only its user can use, and removes it at shutdown", async () => {
     const path = join(user.runtimeDir, "socket");
     const server = await user.serve(["--listen", `unix:${path}`]);
     expect(server.url).toBe(`unix:${path}`);
@@ -36,7 +36,7 @@ describe("execwire serve --listen stdio", () => {
   const servers = () => childrenOf(process.pid).filter((pid) => !before.includes(pid) && isAlive(pid));
   afterAll(() => expect(servers()).toEqual([]));
 
-  it("serves whoever started it, and ends with the connection", async () => {
+  it("serves the program that started it, and ends with the connection", async () => {
     const backend = await connect({ command });
     const [server = 0] = servers();
     const process = await backend.start({ argv: ["sh", "-c", "echo hello; exit 3"], envPolicy: { inherit: "core" } });
@@ -50,7 +50,7 @@ describe("execwire serve --listen stdio", () => {
     ).toBe(false);
   });
 
-  it("ends its processes when whoever started it is gone without a word", async () => {
+  it("ends its processes when the program that started it is killed", async () => {
     const [program = "", ...args] = command;
     const child = spawn(program, args, { stdio: ["pipe", "pipe", "pipe"] });
     const ended = once(child, "close");
@@ -64,12 +64,12 @@ describe("execwire serve --listen stdio", () => {
     ]);
   });
 
-  it("goes on while its client does not read", async () => {
+  it("keeps running while its client does not read", async () => {
     const flooded = join(user.runtimeDir, "flooded");
     const [program = "", ...args] = command;
     const child = spawn(program, args, { stdio: ["pipe", "pipe", "ignore"] });
     const ended = once(child, "close");
-    // Never listened to, so stdout is never read.
+    // Without a listener, stdout is never read.
     const transport = streamTransport(child.stdout, child.stdin, limits.frameBytes);
     transport.send(encode({ type: "hello", version: PROTOCOL_VERSION }));
     const spec = { argv: ["/bin/sh", "-c", "yes | head -c 5000000; : > $0", flooded] };

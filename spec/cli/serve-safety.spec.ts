@@ -1,4 +1,4 @@
-// What `execwire serve` refuses, and whom it does not trust: open files, other users' directories, files of dead servers.
+// What `execwire serve` refuses or distrusts: readable files, directories of other users, files of dead servers.
 import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
@@ -18,7 +18,7 @@ const refusal = (message: RegExp, code: number) => ({
   signal: null,
 });
 
-/** A pid that nobody has any more. */
+/** The pid of a process that has ended. */
 async function pidOfTheDead(): Promise<number> {
   return Number((await runProgram(["sh", "-c", "echo $$"])).stdout);
 }
@@ -38,7 +38,7 @@ describe("execwire serve", () => {
     expect(await user.cli(["serve", ...args])).toEqual(refusal(/^(error|execwire): .+/, 2));
   });
 
-  it("says that a port is taken, and leaves no token behind", async () => {
+  it("reports that a port is in use, and leaves no token behind", async () => {
     const { url } = await user.serve();
     const ran = await user.cli(["serve", "--listen", url]);
     expect(ran).toEqual(refusal(/^execwire: .*address already in use.*\n$/, 125));
@@ -60,7 +60,7 @@ describe("execwire serve", () => {
     expect(await user.cli(["serve", "--token-file", path])).toEqual(refusal(/^execwire: .* holds no token/, 125));
   });
 
-  it("uses the token of a file, and makes the file when there is none, for the next time too", async () => {
+  it("uses the token of a file, and creates the file if there is none, for the next time too", async () => {
     const path = join(user.runtimeDir, "token");
     const first = await user.serve(["--token-file", path]);
     const token = readFileSync(path, "utf8");
@@ -75,7 +75,7 @@ describe("execwire serve", () => {
   it.each([
     ["a symlink", (path: string) => symlinkSync("/tmp", path), /is not a directory/],
     ["open to others", (path: string) => mkdirSync(path), /is accessible to other users; run: chmod 700/],
-  ])("keeps no token in a runtime directory that is %s", async (_name, make, message) => {
+  ])("writes no token into a runtime directory that is %s", async (_name, make, message) => {
     make(user.file("."));
     if (!existsSync(user.file("."))) throw new Error("not made");
     if (message.source.includes("open")) chmodSync(user.file("."), 0o755);
@@ -83,7 +83,7 @@ describe("execwire serve", () => {
     expect([serve, ps]).toEqual([refusal(message, 125), refusal(message, 125)]);
   });
 
-  it("takes the place of a server that was killed, and its token file away", async () => {
+  it("replaces a server that was killed, and removes its token file", async () => {
     const killed = await user.serve();
     killed.child.kill("SIGKILL");
     await killed.ended;
@@ -97,7 +97,7 @@ describe("execwire serve", () => {
     expect(await user.cli(["ps"])).toMatchObject({ code: 0 });
   });
 
-  it("takes the place of a server whose number another program has now", async () => {
+  it("replaces a dead server whose pid is used by another program now", async () => {
     const first = await user.serve();
     first.child.kill("SIGKILL");
     await first.ended;
@@ -107,7 +107,7 @@ describe("execwire serve", () => {
     expect(JSON.parse(readFileSync(user.file("server.json"), "utf8"))).toMatchObject({ url: next.url });
   });
 
-  it("leaves the place to a server that is there, and says so", async () => {
+  it("does not replace a running server, and reports that", async () => {
     const first = await user.serve();
     const second = await user.serve();
     expect(second.printed.stderr).toContain(`other terminals use the server with pid ${first.child.pid}`);
@@ -117,7 +117,7 @@ describe("execwire serve", () => {
     expect(await user.cli(["ps"])).toMatchObject({ code: 0 });
   });
 
-  it("is not found by its file when it is gone", async () => {
+  it("is not found by its file after it has ended", async () => {
     mkdirSync(user.file("."), { mode: 0o700 });
     writeFileSync(user.file("server.json"), JSON.stringify({ url: "ws://127.0.0.1:1", pid: await pidOfTheDead() }));
     expect(await user.cli(["ps"])).toEqual(refusal(/^execwire: no server was found/, 69));
@@ -126,21 +126,21 @@ describe("execwire serve", () => {
   });
 });
 
-describe("a client", () => {
-  it("is told how to start a server where there is none", async () => {
+describe("a client of execwire serve", () => {
+  it("explains how to start a server if there is none", async () => {
     const ran = await user.cli(["ps", "--url", "ws://127.0.0.1:1"]);
     expect(ran).toEqual(
       refusal(/^execwire: no server at ws:\/\/127\.0\.0\.1:1: .*; start one with: execwire serve\n$/, 69),
     );
   });
 
-  it("is refused with a wrong token, with exit code 77, and told where to put the right one", async () => {
+  it("exits with 77 if its token is wrong, and explains where to put the right one", async () => {
     await user.serve();
     const ran = await user.cli(["ps"], { env: { EXECWIRE_TOKEN: "wrong" } });
     expect(ran).toEqual(refusal(/^execwire: .*token.*; pass the token .* with --token-file or EXECWIRE_TOKEN\n$/, 77));
   });
 
-  it("does not show the local server's token to another one", async () => {
+  it("does not send the local server's token to another server", async () => {
     const local = await user.serve();
     const other = new Surroundings();
     try {
@@ -152,7 +152,7 @@ describe("a client", () => {
     }
   });
 
-  it.each(["EXECWIRE_TOKEN", "EXECWIRE_TOKEN_FILE", "--token-file"])("takes the token from %s", async (source) => {
+  it.each(["EXECWIRE_TOKEN", "EXECWIRE_TOKEN_FILE", "--token-file"])("reads the token from %s", async (source) => {
     const { url, child } = await user.serve();
     const path = user.file(`token-${child.pid}`);
     const env = {
@@ -165,7 +165,7 @@ describe("a client", () => {
     expect(await user.cli(args, { env })).toMatchObject({ code: 0, stderr: "" });
   });
 
-  it("needs no token where the server asks for none", async () => {
+  it("needs no token for a server without authentication", async () => {
     const { url, printed } = await user.serve(["--auth", "none"]);
     expect(printed.stderr).toContain("every user of this machine can run commands as you");
     expect(await user.cli(["ps", "--url", url], { env: { XDG_RUNTIME_DIR: "/nowhere" } })).toMatchObject({ code: 0 });

@@ -1,4 +1,4 @@
-// `execwire serve`: how it begins, what it keeps secret, and how it ends with everything it started.
+// `execwire serve`: how it starts, what it keeps secret, and how it shuts down with everything it started.
 import { lstatSync, readdirSync, readFileSync } from "node:fs";
 import { request } from "node:http";
 import { dirname } from "node:path";
@@ -15,7 +15,7 @@ beforeEach(() => {
 afterEach(() => user.end());
 
 const modeOf = (path: string) => (lstatSync(path).mode & 0o777).toString(8);
-/** Starts a command that stays; the numbers in its first line, by default its pid. */
+/** Starts a command that keeps running; returns the numbers in its first line, by default its pid. */
 async function startStubborn(script = "echo $$; exec sleep 300"): Promise<number[]> {
   await user.cli(["run", "-d", "--id", "stays", "--", "sh", "-c", script]);
   let line: string | undefined;
@@ -23,7 +23,7 @@ async function startStubborn(script = "echo $$; exec sleep 300"): Promise<number
   return line.split(" ").map(Number);
 }
 
-/** The status with which the server answers a page that wants to connect. */
+/** The HTTP status with which the server answers a page that tries to connect. */
 function answerTo(url: string, origin: string): Promise<number | undefined> {
   const headers = {
     Origin: origin,
@@ -46,7 +46,7 @@ function answerTo(url: string, origin: string): Promise<number | undefined> {
 }
 
 describe("execwire serve", () => {
-  it("prints its URL as the only line on stdout, and what happens on stderr", async () => {
+  it("prints its URL as the only line on stdout, and its log on stderr", async () => {
     const server = await user.serve();
     expect(server.url).toMatch(/^ws:\/\/127\.0\.0\.1:\d+$/);
     server.child.kill("SIGTERM");
@@ -61,7 +61,7 @@ describe("execwire serve", () => {
     });
   });
 
-  it("is found by another terminal that names nothing", async () => {
+  it("is found by commands in another terminal without an option", async () => {
     await user.serve();
     expect(await user.cli(["run", "--remote", "--", "sh", "-c", "echo hello; exit 3"])).toEqual({
       stdout: "hello\n",
@@ -71,7 +71,7 @@ describe("execwire serve", () => {
     });
   });
 
-  it("keeps its token where only its user can read it, and removes it at its end", async () => {
+  it("keeps its token where only its user can read it, and removes it at shutdown", async () => {
     const server = await user.serve();
     const tokenFile = user.file(`token-${server.child.pid}`);
     const runtimeFile = user.file("server.json");
@@ -101,7 +101,7 @@ describe("execwire serve", () => {
   });
 
   it.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)(
-    "ends all its processes on %s, with exit code 0",
+    "ends all its processes on %s, and exits with 0",
     async (signal) => {
       const server = await user.serve();
       const [pid = 0] = await startStubborn("(setsid sleep 300 &) ; echo $$; exec sleep 300");
@@ -116,7 +116,7 @@ describe("execwire serve", () => {
     },
   );
 
-  it("kills at the second signal what ignores the first", async () => {
+  it("kills processes that ignore the first signal at the second one", async () => {
     const server = await user.serve(["--grace", "300"]);
     const [pid = 0] = await startStubborn("trap '' TERM; echo $$; while :; do sleep 0.1; done");
     server.child.kill("SIGTERM");
@@ -135,9 +135,9 @@ describe("execwire serve", () => {
   });
 
   it.each([
-    ["asked to with --exit-on-stdin-close", ["--exit-on-stdin-close"], {}],
-    ["the environment says so", [], { CODEX_EXEC_SERVER_EXIT_ON_STDIN_CLOSE: "1" }],
-  ])("ends with its stdin when %s", async (_name, args, env) => {
+    ["--exit-on-stdin-close is given", ["--exit-on-stdin-close"], {}],
+    ["the environment variable is set", [], { CODEX_EXEC_SERVER_EXIT_ON_STDIN_CLOSE: "1" }],
+  ])("shuts down with the end of its stdin if %s", async (_name, args, env) => {
     const server = await user.serve(args, env);
     const [pid = 0] = await startStubborn();
     const environment = readFileSync(`/proc/${pid}/environ`, "latin1");
@@ -148,7 +148,7 @@ describe("execwire serve", () => {
     expect(environment).not.toContain("STDIN_CLOSE");
   });
 
-  it("forgets an ended process after --keep-closed", async () => {
+  it("removes an ended process after --keep-closed", async () => {
     await user.serve(["--keep-closed", "0.1"]);
     await user.cli(["run", "--remote", "--id", "brief", "--", "true"]);
     let listed = "[brief]";
@@ -162,7 +162,7 @@ describe("execwire serve", () => {
     expect(await Promise.all(origins.map((origin) => answerTo(url, origin)))).toEqual([101, 101, 403]);
   });
 
-  it.each(["", "0", "false"])("goes on without stdin when the environment says %j", async (value) => {
+  it.each(["", "0", "false"])("keeps running without stdin if the environment variable is %j", async (value) => {
     const server = await user.serve([], { CODEX_EXEC_SERVER_EXIT_ON_STDIN_CLOSE: value });
     server.child.stdin?.end();
     expect(await user.cli(["run", "--remote", "--", "echo", "there"])).toMatchObject({ stdout: "there\n" });

@@ -1,10 +1,10 @@
-// Signals sent to `execwire run` are the command's.
+// Signals sent to `execwire run` are passed on to the command.
 import type { ChildProcess } from "node:child_process";
 import { describe, expect, it } from "@jest/globals";
 import { isAlive } from "../support/system-facts.ts";
 import { runCli } from "../support/system-run.ts";
 
-/** Calls `act` with each line that the command line prints. */
+/** Calls `act` with each line that `execwire` prints. */
 const onLines = (act: (line: string, child: ChildProcess) => void) => (child: ChildProcess) => {
   let open = "";
   child.stdout?.on("data", (piece: string) => {
@@ -22,9 +22,9 @@ describe.each(["posix", "portable"])("execwire run with the %s spawner", (spawne
     ["SIGQUIT", 131],
     ["SIGUSR1", 138],
     ["SIGUSR2", 140],
-  ] as const)("passes %s on and ends as the command does", async (signal, code) => {
+  ] as const)("passes on %s and exits like the command", async (signal, code) => {
     const onStart = onLines((_line, child) => child.kill(signal));
-    // exec: no shell that could do something of its own about the signal.
+    // exec: no shell that could handle the signal itself.
     const ran = await runCli(["run", "--spawner", spawner, "--", "sh", "-c", "echo up; exec sleep 300"], { onStart });
     expect(ran).toEqual({ stdout: "up\n", stderr: "", code, signal: null });
   });
@@ -36,7 +36,7 @@ describe.each(["posix", "portable"])("execwire run with the %s spawner", (spawne
     expect(ran).toEqual({ stdout: "up\ncaught\n", stderr: "", code: 7, signal: null });
   });
 
-  it("kills a command that ignores three SIGTERMs, with everything it started", async () => {
+  it("kills a command that ignores three SIGTERMs, and everything that it started", async () => {
     const pids: number[] = [];
     const onStart = onLines((line, child) => {
       if (/^\d+$/.test(line)) pids.push(Number(line));

@@ -1,4 +1,4 @@
-// stdin, stdout and stderr of `execwire run`: nothing mixed up, nothing lost, and a quiet end when the reader leaves.
+// stdin, stdout and stderr of `execwire run`: nothing mixed up, nothing lost, and a silent exit when the reader is gone.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
@@ -18,12 +18,12 @@ const pipeline = (script: string, ...command: string[]) =>
   runProgram(["bash", "-c", script, "bash", ...cliArgv("run", ...command)]);
 
 describe("execwire run", () => {
-  it("keeps stdout and stderr apart", async () => {
+  it("keeps stdout and stderr of the command separate", async () => {
     const ran = await runCli(["run", "--", "sh", "-c", "echo out; echo err >&2; echo out again"]);
     expect(ran).toEqual({ stdout: "out\nout again\n", stderr: "err\n", code: 0, signal: null });
   });
 
-  it("passes stdin and its end on with -i", async () => {
+  it("passes on stdin and its end with -i", async () => {
     const input = Buffer.alloc(3 * 1024 * 1024, "0123456789abcdef");
     const ran = await runCli(["run", "-i", "--", "sha256sum"], { input });
     const sha256 = createHash("sha256").update(input).digest("hex");
@@ -34,8 +34,8 @@ describe("execwire run", () => {
     expect(await runCli(["run", "--", "cat"], { input: "not passed on" })).toMatchObject({ stdout: "", code: 0 });
   });
 
-  it("ends when the command does, though stdin stays open", async () => {
-    // Nobody ends this stdin.
+  it("exits with the command, even if stdin stays open", async () => {
+    // This stdin is never ended.
     const onStart = () => undefined;
     expect(await runCli(["run", "-i", "--", "true"], { onStart })).toMatchObject({ code: 0, stderr: "" });
     expect(
@@ -43,7 +43,7 @@ describe("execwire run", () => {
     ).toEqual({ stdout: "abc", stderr: "", code: 0, signal: null });
   });
 
-  it("ends quietly with 141 when its reader leaves, and takes the command with it", async () => {
+  it("exits silently with 141 when its reader is gone, and ends the command", async () => {
     const script = `"$@" | head -1; echo "\${PIPESTATUS[0]}"`;
     const { stdout, stderr } = await pipeline(script, "--", "sh", "-c", "echo $$; while :; do echo y; done");
     const [pid, status] = stdout.trim().split("\n").map(Number);
@@ -60,7 +60,7 @@ describe("execwire run", () => {
     const [program, ...args] = cliArgv("run", "--", "bash", "-c", script);
     const child = spawn(program as string, args, { stdio: ["ignore", "pipe", "inherit"] });
     const hash = createHash("sha256");
-    // One chunk at a time, with a rest after each: the command is done long before its reader.
+    // One chunk at a time, with a pause after each: the command is done long before its reader.
     for await (const chunk of child.stdout) {
       hash.update(chunk);
       await new Promise((resolve) => setTimeout(resolve, 2));
@@ -71,7 +71,7 @@ describe("execwire run", () => {
     expect([code, hash.digest("hex")]).toEqual([0, expected.digest("hex")]);
   });
 
-  it("says that a full disk took no output, fails, and leaves nothing running", async () => {
+  it("reports that the output could not be written to a full disk, fails, and leaves nothing running", async () => {
     const pidFile = scratch("pid");
     const script = `"$@" > /dev/full; echo "$?"`;
     const command = ["sh", "-c", `echo $$ > "$1"; while :; do echo y; sleep 0.01; done`, "sh", pidFile];

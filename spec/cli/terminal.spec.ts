@@ -1,4 +1,4 @@
-// `execwire run -t` under a real terminal, which here is one of a supervisor of ours: the command line as a person uses it.
+// `execwire run -t` as a person uses it: in a real terminal, which a supervisor provides here.
 import { afterAll, describe, expect, it } from "@jest/globals";
 import { createSupervisor } from "../../lib/index.ts";
 import { exitOf, outcome, printed } from "../support/outcome.ts";
@@ -26,7 +26,7 @@ describe("execwire run -t in a terminal", () => {
     expect(await outcome(outer)).toMatchObject({ pty: "a\nb\r\nc", exitCode: 0 });
   });
 
-  it("passes a new size on", async () => {
+  it("passes a new size of its terminal on to the command", async () => {
     const script = "trap 'stty size; exit 5' WINCH; echo up; while :; do sleep 0.05; done";
     const outer = await underTerminal(cliArgv("run", "-t", "--", "bash", "-c", script));
     await printed(outer, /up\r+\n/);
@@ -35,7 +35,7 @@ describe("execwire run -t in a terminal", () => {
     expect({ printed: pty.replaceAll("\r", ""), exitCode }).toEqual({ printed: "up\n40 120\n", exitCode: 5 });
   });
 
-  it("passes keys on as they are: Ctrl-C interrupts the command and not us", async () => {
+  it("passes on keys unchanged: Ctrl-C interrupts the command and not execwire", async () => {
     const script = "trap 'echo interrupted; exit 9' INT; echo up; while :; do sleep 0.05; done";
     const outer = await underTerminal(cliArgv("run", "-t", "--", "sh", "-c", script));
     await printed(outer, /up\r+\n/);
@@ -82,12 +82,12 @@ describe("execwire run -t in a terminal", () => {
 });
 
 describe("execwire run -t without a terminal of its own", () => {
-  it("still gives the command one", async () => {
+  it("gives the command a terminal all the same", async () => {
     const ran = await runCli(["run", "-t", "--", "sh", "-c", "test -t 0 && stty size; echo err >&2; exit 2"]);
     expect(ran).toEqual({ stdout: "24 80\r\nerr\r\n", stderr: "", code: 2, signal: null });
   });
 
-  it("types piped input into it with -i, and ends it", async () => {
+  it("types piped input into the command's terminal with -i, and ends the input", async () => {
     const ran = await runCli(["run", "-t", "-i", "--", "sh", "-c", "stty -echo; echo up; cat"], {
       input: "one\ntwo\n",
     });

@@ -1,4 +1,4 @@
-// Processes of the Codex dialect: order, independence of calls from one another, and what only this server promises.
+// Processes of the Codex protocol: order, independence of calls, and what only this server promises.
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { CodexHost } from "../support/codex-host.ts";
 import { type CodexPeer, startParams } from "../support/codex-peer.ts";
@@ -16,7 +16,7 @@ afterAll(() => host.close());
 const base64 = (text: string) => Buffer.from(text).toString("base64");
 
 describe("calls on one connection", () => {
-  it("see the process that was asked for just before them, in order", async () => {
+  it("see the process whose start was requested just before them", async () => {
     const start = peer.ask("process/start", startParams("order", "cat", { pipeStdin: true }));
     const writes = ["a", "b", "c"].map((text, index) =>
       peer.ask("process/write", { processId: "order", chunk: base64(text), writeId: String(index) }),
@@ -32,7 +32,7 @@ describe("calls on one connection", () => {
     expect((await peer.closed("order")).params.seq).toBe(peer.pushesOf("order").length);
   });
 
-  it("do not wait for a long poll, nor for a stdin that nobody reads", async () => {
+  it("do not wait for a long poll, nor for a stdin that is not read", async () => {
     await peer.start("stuck", "sleep 1000", { pipeStdin: true });
     const poll = peer.ask("process/read", { processId: "stuck", waitMs: 1_000_000 });
     const chunk = Buffer.alloc(1024 * 1024).toString("base64");
@@ -55,8 +55,8 @@ describe("calls on one connection", () => {
   });
 });
 
-describe("a start that could not be told of", () => {
-  it("is refused before it runs: an id or a directory longer than any", async () => {
+describe("a start whose description would be too long", () => {
+  it("is refused before it runs, because of its id or directory", async () => {
     const before = await host.supervisor.list();
     const id = "i".repeat(8_193);
     const refusedId = await peer.call("process/start", startParams(id, "sleep 60"));
@@ -71,7 +71,7 @@ describe("a start that could not be told of", () => {
     expect((await host.supervisor.list()).length).toBe(before.length);
   });
 
-  it("is none when only its script is long: it runs, and lists show its beginning", async () => {
+  it("runs if only its script is long, and lists show the beginning of the script", async () => {
     await peer.start("long-script", `: ${"x".repeat(100_000)}; echo done`);
     await peer.closed("long-script");
     expect(peer.textOf("long-script")).toBe("done\n");
@@ -80,7 +80,7 @@ describe("a start that could not be told of", () => {
   });
 });
 
-describe("events", () => {
+describe("events of processes", () => {
   it("never come before the reply that announces their process, and come in the order of their seqs", async () => {
     const ids = Array.from({ length: 100 }, (_, index) => `short-${index}`);
     const asked = new Map(ids.map((id) => [id, peer.ask("process/start", startParams(id, "echo out; echo err >&2"))]));
@@ -94,7 +94,7 @@ describe("events", () => {
     }
   });
 
-  it("leave no seq out: a resize by somebody else is output of nothing, pushed and read alike", async () => {
+  it("leave no seq out: a resize by another client is an empty output, in notifications and reads", async () => {
     await peer.start("sized", "read line; stty size", { tty: true });
     const [info] = (await host.supervisor.list()).filter(({ labels }) => labels.codex === "sized");
     const process = await host.supervisor.attach(info?.processId as string);
@@ -108,8 +108,8 @@ describe("events", () => {
   });
 });
 
-describe("terminate", () => {
-  it("reaches who left the group", async () => {
+describe("process/terminate", () => {
+  it("reaches a descendant that left the group", async () => {
     await peer.start("tree", "setsid sh -c 'echo $$; sleep 1000' & read line", { pipeStdin: true });
     const pid = await peer.until(() => Number(/^(\d+)\n/.exec(peer.textOf("tree"))?.[1]) || undefined);
     expect((await peer.call("process/terminate", { processId: "tree" })).result).toEqual({ running: true });
@@ -117,7 +117,7 @@ describe("terminate", () => {
     await allGone(pid);
   });
 
-  it("leaves alone what an exit left behind, which ends with the server", async () => {
+  it("spares the processes that an exited command left behind, which end with the server", async () => {
     const other = await CodexHost.open();
     const client = await other.connect();
     await client.start("leader", "sleep 1000 & echo $!");
@@ -129,7 +129,7 @@ describe("terminate", () => {
     await allGone(left);
   });
 
-  it("leaves no stdin to write to", async () => {
+  it("closes the stdin, so that writes are refused", async () => {
     await peer.start("gone", "sleep 1000", { pipeStdin: true });
     const terminate = peer.ask("process/terminate", { processId: "gone" });
     const write = peer.ask("process/write", { processId: "gone", chunk: base64("x"), writeId: "1" });
@@ -138,7 +138,7 @@ describe("terminate", () => {
     await peer.closed("gone");
   });
 
-  it("is told as 128 plus the signal, on a terminal too", async () => {
+  it("is reported as 128 plus the signal, on a terminal too", async () => {
     await peer.start("signal", "sleep 1000", { tty: true });
     await peer.call("process/terminate", { processId: "signal" });
     await peer.closed("signal");
@@ -147,7 +147,7 @@ describe("terminate", () => {
 });
 
 describe("a slow connection", () => {
-  it("is shared: processes that print without end leave room for the others", async () => {
+  it("is shared fairly: processes that print without end leave room for the others", async () => {
     const small = await CodexHost.open({ limits: { outboxBytes: 64 * 1024 } });
     const client = await small.connect();
     const floods = ["a", "b", "c", "d"];
@@ -192,8 +192,8 @@ describe("ids of processes", () => {
   });
 });
 
-describe("what is no message", () => {
-  it("is answered with id -1, or not at all, and costs nobody the connection", async () => {
+describe("an invalid message", () => {
+  it("is answered with id -1, or not at all, and does not close the connection", async () => {
     for (const text of [
       "garbage",
       "[]",
@@ -214,7 +214,7 @@ describe("what is no message", () => {
     expect((await peer.call("no/such")).error?.code).toBe(-32601);
     expect((await peer.start("nul\0", "true")).result).toBeDefined();
     await peer.closed("nul\0");
-    // An id comes back as it was sent, also one that is no JavaScript number.
+    // An id is returned as it was sent, even if it is no JavaScript number.
     const raw = new Promise<string>((resolve) => peer.socket.once("message", (data) => resolve(String(data))));
     peer.send('{"id":9223372036854775807,"method":"environment/status"}');
     expect(await raw).toBe('{"id":9223372036854775807,"result":{"status":"ready"}}');

@@ -1,4 +1,4 @@
-// Sessions of the Codex dialect over connections that end: nothing is lost, nothing runs on unowned, nobody waits for the dead.
+// Sessions of the Codex protocol over connections that end: no output is lost, and no process or client waits for a dead peer.
 import { once } from "node:events";
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { lastValueFrom, type Observable, scan, takeWhile } from "rxjs";
@@ -14,26 +14,26 @@ afterEach(() => host.close());
 
 const bytesOf = ({ chunks }: CodexRead) => Buffer.concat(chunks.map(({ chunk }) => Buffer.from(chunk, "base64")));
 
-/** Completes when so many bytes were printed. */
+/** Completes when so many bytes have been printed. */
 const sizeReaches = (bytes: number) => (output$: Observable<OutputEvent | GapNotice>) =>
   output$.pipe(
     scan((sum, event) => sum + (event.type === "output" ? event.chunk.length : (event.bytes ?? 0)), 0),
     takeWhile((sum) => sum < bytes, true),
   );
 
-/** Pid that a process printed as its first line. */
+/** The pid that a process printed as its first line. */
 async function pidOf(peer: CodexPeer, processId: string): Promise<number> {
   return peer.until(() => Number(/^(\d+)\n/.exec(peer.textOf(processId))?.[1]) || undefined);
 }
 
 describe("a detached session", () => {
-  it("finds 40 MB that a process printed meanwhile, in one reply that the real client can take", async () => {
+  it("gets 40 MB that a process printed meanwhile in one reply, which the real client accepts", async () => {
     host = await CodexHost.open();
     const first = await host.connect();
     const bytes = 40_000_000;
     await first.start("p", `read go < /dev/stdin; head -c ${bytes} /dev/zero; exit 3`, { pipeStdin: true });
     await first.cut();
-    // Somebody else lets it go on while nobody is attached.
+    // Another client makes it continue while no client is attached.
     const native = await connect(host.url, { token: CODEX_TOKEN });
     const [info] = await native.list();
     const process = await native.attach(info?.processId as string);
@@ -46,13 +46,13 @@ describe("a detached session", () => {
     expect(read).toMatchObject({ exited: true, exitCode: 3, closed: true });
     expect(read.chunks.length).toBeLessThan(50_000);
     expect(second.largest).toBeLessThan(60 * 1024 * 1024);
-    // Consecutive, but for the seq of the exit.
+    // Consecutive, except for the seq of the exit.
     const seqs = read.chunks.map(({ seq }) => seq);
     expect(seqs).toEqual(seqs.map((_, index) => index + 1));
     expect(read.nextSeq).toBe(seqs.length + 3);
   });
 
-  it("goes on without hole or repetition when it is cut in the middle of a flood, again and again", async () => {
+  it("continues without holes or duplicates when it is cut in the middle of a flood, again and again", async () => {
     host = await CodexHost.open();
     let peer = await host.connect();
     const { sessionId } = peer;
@@ -94,7 +94,7 @@ describe("a detached session", () => {
     expect(received).toBe(bytes);
   });
 
-  it("is pushed nothing after a resume before it has read, and then what follows", async () => {
+  it("gets no notifications after a resume before it has read, and then what follows", async () => {
     host = await CodexHost.open();
     const first = await host.connect();
     await first.start("p", "while :; do echo tick; done");
@@ -110,7 +110,7 @@ describe("a detached session", () => {
     await second.closed("p");
   });
 
-  it("is pushed what is new, a second after a resume, though it never reads", async () => {
+  it("gets notifications of new events a second after a resume, even if it never reads", async () => {
     const clock = new FakeClock();
     host = await CodexHost.open({ clock });
     const first = await host.connect();
@@ -130,7 +130,7 @@ describe("a detached session", () => {
     expect(second.textOf("p")).toBe("after\n");
   });
 
-  it("keeps what it missed while pushes go on before the client has read it, step by step", async () => {
+  it("keeps what the client missed until the client has read it, while new events are pushed", async () => {
     const clock = new FakeClock();
     host = await CodexHost.open({ clock });
     const first = await host.connect();
@@ -146,7 +146,7 @@ describe("a detached session", () => {
     clock.advance(1000);
     await second.call("process/write", { processId: "p", chunk: "Cg==", writeId: "1" });
     await second.closed("p");
-    // The pongs for all of that say nothing about what came before.
+    // The pongs for all of that do not acknowledge what came before.
     let afterSeq = 0;
     let bytes = 0;
     for (let read = await second.read("p", 0, { maxBytes: 65_536 }); ; ) {
@@ -159,10 +159,10 @@ describe("a detached session", () => {
     expect(bytes).toBeGreaterThanOrEqual(missed);
   });
 
-  it("is pushed a process whose start was still under way when its client came back", async () => {
+  it("gets the events of a process whose start was still pending when its client reconnected", async () => {
     host = await CodexHost.open();
     const first = await host.connect();
-    // Starts wait for the file operations before them, and this one takes a while.
+    // Starts wait for earlier file operations, and this one takes a while.
     const options = { maxDepth: 8, maxDirectories: 3000, maxEntries: 30_000, followDirectorySymlinks: false };
     first.ask("fs/walk", { path: "file:///usr", options });
     first.ask("process/start", startParams("late", "echo late; exit 3"));
@@ -173,7 +173,7 @@ describe("a detached session", () => {
     expect(second.textOf("late")).toBe("late\n");
   });
 
-  it("ends with its processes when nobody comes back in time", async () => {
+  it("ends with its processes if its client does not reconnect in time", async () => {
     const clock = new FakeClock();
     host = await CodexHost.open({ clock });
     const peer = await host.connect();
@@ -198,14 +198,14 @@ describe("a detached session", () => {
 });
 
 describe("an attached session", () => {
-  it("is not given away while its client answers, and is when the client is gone without a word", async () => {
+  it("is not passed to another client while its client answers, and is if its client is dead", async () => {
     const clock = new FakeClock();
     host = await CodexHost.open({ clock });
     const first = await host.connect();
     const pinged = once(first.socket, "ping");
     await expect(host.connect(first.sessionId)).rejects.toMatchObject({ code: -32010 });
     await pinged;
-    // The pong is on its way before this call is.
+    // The pong is sent before this call.
     expect((await first.call("environment/status")).result).toEqual({ status: "ready" });
     clock.advance(3000);
     await expect(host.connect(first.sessionId)).rejects.toMatchObject({ code: -32010 });
@@ -217,7 +217,7 @@ describe("an attached session", () => {
     expect(second.sessionId).toBe(first.sessionId);
   });
 
-  it("loses nothing though its client reads nothing for a while, and the child waits meanwhile", async () => {
+  it("loses nothing while its client does not read, and the child waits meanwhile", async () => {
     host = await CodexHost.open();
     const peer = await host.connect();
     const bytes = 60_000_000;
@@ -226,7 +226,7 @@ describe("an attached session", () => {
     peer.socket.pause();
     const [info] = await host.supervisor.list();
     const process = await host.supervisor.attach(info?.processId as string);
-    // Long enough for a child that nobody held back: another one gets through the same meanwhile.
+    // Long enough for a child that does not have to wait: another one prints the same meanwhile.
     const other = await host.supervisor.start({ argv: ["/usr/bin/head", "-c", String(bytes), "/dev/zero"] });
     await lastValueFrom(other.closed$);
     expect(process.info.state).toBe("running");
@@ -237,7 +237,7 @@ describe("an attached session", () => {
     expect(peer.textOf("p").length).toBe(bytes);
   });
 
-  it("is told 1001 when the server stops, and 1009 for a message that is too large", async () => {
+  it("is closed with 1001 when the server stops, and with 1009 for a message that is too large", async () => {
     host = await CodexHost.open();
     const large = await host.connect();
     large.socket.send("x".repeat(64 * 1024 * 1024 + 1));

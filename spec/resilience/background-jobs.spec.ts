@@ -1,5 +1,5 @@
-// A command that ends leaves jobs: one in its session, whose streams are closed, and one that it has detached on purpose. The first ends
-// with the supervisor and the second does not, whatever ends the supervisor and however long ago the command has ended.
+// A command that ends leaves jobs: one in its session with closed streams, and one that it detached on purpose. The first ends
+// with the supervisor and the second does not, however the supervisor ends and however long ago the command ended.
 import { readFileSync } from "node:fs";
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { connect, createSupervisor, type Process, type RemoteBackend, type Supervisor } from "../../lib/index.ts";
@@ -27,7 +27,7 @@ set -m; quiet sleep 1000 & echo $!; set +m
 setsid sh -c 'echo $$; exec sleep 1000 <&- >&- 2>&-' &
 read line`;
 
-/** bash takes a socket for the one of a remote login, and reads the user's files then. */
+/** bash mistakes a socket on stdin for a remote login, and then reads the user's startup files. */
 const leaving = ["/bin/bash", "--norc", "-c", LEAVE];
 
 interface Left {
@@ -58,7 +58,7 @@ describe.each(["posix", "portable"] as const)("what an ended command has left in
     for (const each of lefts) await checkEnd(each);
   });
 
-  it("ends with the tree of the command when that is asked for, also after the command was closed", async () => {
+  it("ends when the tree of the command is terminated, also after the command was closed", async () => {
     const supervisor = createSupervisor({ spawner });
     const [first, second] = [await leave(supervisor), await leave(supervisor)];
     expect(await first.process.terminate({ scope: "tree", graceMs: 100 })).toEqual({ running: false });
@@ -67,7 +67,7 @@ describe.each(["posix", "portable"] as const)("what an ended command has left in
     await supervisor.close({ graceMs: 0 });
   });
 
-  it("ends when it is a single job, in a group of its own", async () => {
+  it("ends even if it is a single job in a group of its own", async () => {
     const supervisor = createSupervisor({ spawner });
     const script = "set -m; sleep 1000 <&- >&- 2>&- & echo $!";
     const process = await supervisor.start({ argv: ["/bin/bash", "--norc", "-c", script], env });
@@ -78,7 +78,7 @@ describe.each(["posix", "portable"] as const)("what an ended command has left in
     await allGone(job);
   });
 
-  it("is not reached by a termination that names no scope", async () => {
+  it("is not ended by a termination without a scope", async () => {
     const supervisor = createSupervisor({ spawner });
     const { process, jobs } = await leave(supervisor);
     await process.terminate({ graceMs: 0 });
@@ -96,9 +96,9 @@ describe.each(["posix", "portable"] as const)("what an ended command has left in
 });
 
 describe("commands that end right after they have started a job", () => {
-  // In a program of its own: jest must not become a subreaper, which no program ceases to be.
+  // In a program of its own: jest must not become a subreaper, which cannot be undone.
   it.each(["subreaper", "no subreaper"])(
-    "leave none behind at the end, however many start at once (%s)",
+    "leave no job behind at the end, however many start at once (%s)",
     async (mode) => {
       expect(await runScript("short-jobs", mode)).toEqual({ before: 30, after: 0 });
     },
@@ -131,7 +131,7 @@ describe("jobs of commands on a server", () => {
 });
 
 describe("a supervisor of many short commands", () => {
-  it("still ends the job of the first one, and forgets those that have left none", async () => {
+  it("still ends the job of the first one, and drops those without jobs", async () => {
     const supervisor = createSupervisor({ limits: { closedProcesses: 8 } });
     const first = await leave(supervisor);
     const run = async () => end(await supervisor.start({ argv: ["/bin/true"] }));

@@ -1,4 +1,4 @@
-// What a child finds when it starts: usual signals, streams that can be opened by name, and nobody else's descriptors.
+// What a child finds when it starts: default signals, streams that can be opened by name, and no descriptors of other processes.
 import { afterAll, describe, expect, it } from "@jest/globals";
 import { createSupervisor } from "../../lib/index.ts";
 import { outcome } from "../support/outcome.ts";
@@ -18,7 +18,7 @@ describe.each(["posix", "portable"] as const)("a child of the %s spawner", (spaw
     expect(printed).toBe(`SigBlk:\t${NOTHING}\nSigIgn:\t${NOTHING}\n`);
   });
 
-  it("ends by SIGPIPE when its reader left, as `yes | head -1` needs it", async () => {
+  it("dies of SIGPIPE when its reader is gone, as `yes | head -1` needs it", async () => {
     const argv = ["sh", "-c", "{ yes; echo $? >&2; } | head -1"];
     const ended = await outcome(await supervisor.start({ argv, env }));
     expect(ended).toMatchObject({ stdout: "y\n", stderr: "141\n" });
@@ -46,7 +46,7 @@ describe("a child of the posix spawner", () => {
     expect(ended[tty ? "pty" : "stdout"].split(/\s+/)).toEqual(["0", "1", "2", ""]);
   });
 
-  it("is not given a descriptor that the host program itself inherited", async () => {
+  it("does not get a descriptor that the host program itself inherited", async () => {
     const [node, ...args] = scriptArgv("list-descriptors");
     const ran = await runProgram(["sh", "-c", `exec 7</dev/null; exec "$0" "$@"`, node as string, ...args]);
     expect({ ...ran, stdout: JSON.parse(ran.stdout) }).toEqual({

@@ -1,4 +1,4 @@
-// Out of descriptors: what cannot start says why and leaves nothing, what runs goes on.
+// Out of descriptors: failed starts report why and leave nothing behind, and running processes continue.
 import { describe, expect, it } from "@jest/globals";
 import { runProgram, scriptArgv } from "../support/system-run.ts";
 
@@ -9,7 +9,7 @@ describe("a program with no descriptors left", () => {
     ["portable", "pipe"],
     ["portable", "tty"],
   ])(
-    "is refused more processes as resource-exhausted, and the others go on (%s, %s)",
+    "is refused more processes as resource-exhausted, and the others continue (%s, %s)",
     async (spawner, kind) => {
       const script = scriptArgv("few-descriptors", spawner, kind);
       const { stdout, stderr } = await runProgram(["sh", "-c", `ulimit -n 64; exec "$0" "$@"`, ...script]);
@@ -27,7 +27,7 @@ describe("a program with no descriptors left", () => {
 });
 
 describe("a server with few descriptors", () => {
-  it("starts processes and lets its owner in, although almost as many peers as there are descriptors wait at its port", async () => {
+  it("starts processes and accepts its owner, even if peers that wait at its port use almost all descriptors", async () => {
     const argv = ["sh", "-c", `ulimit -n 256; exec "$0" "$@"`, ...scriptArgv("crowded-port")];
     const { stdout, stderr } = await runProgram(argv);
     expect(stderr).toBe("");

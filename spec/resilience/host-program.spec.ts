@@ -1,4 +1,4 @@
-// The program around the supervisor: how it ends, what it gets wrong, and where it may not supervise.
+// The program that contains the supervisor: how it exits, what its mistakes cause, and where it may not supervise.
 import { describe, expect, it } from "@jest/globals";
 import { isAlive } from "../support/system-facts.ts";
 import { runProgram, runScript, scriptArgv } from "../support/system-run.ts";
@@ -19,7 +19,7 @@ describe.each(["posix", "portable"])("a program with the %s spawner", (spawner) 
     expect(ran.stderr).toContain(message);
   });
 
-  it.each(["pipe", "tty"])("ends by itself after its last process, without close (%s)", async (kind) => {
+  it.each(["pipe", "tty"])("exits by itself after its last process, without close (%s)", async (kind) => {
     expect(await runScript("end-by-itself", spawner, kind, "echo hello; exit 4")).toEqual({
       state: "closed",
       exitCode: 4,
@@ -45,7 +45,7 @@ describe("a program that has frozen the built-in objects", () => {
 });
 
 describe("a worker thread", () => {
-  it("is refused with UNSUPPORTED, whichever spawner it asks for", async () => {
+  it("is refused with UNSUPPORTED for every spawner", async () => {
     expect(await runScript("in-worker")).toEqual(["UNSUPPORTED", "UNSUPPORTED", "UNSUPPORTED"]);
   });
 });

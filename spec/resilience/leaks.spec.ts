@@ -1,4 +1,4 @@
-// Five hundred processes later this program holds what it held before.
+// After five hundred processes this program has the same resources as before.
 import { describe, expect, it } from "@jest/globals";
 import { lastValueFrom } from "rxjs";
 import { createSupervisor, type ProcessSpec, type Supervisor } from "../../lib/index.ts";
@@ -14,7 +14,7 @@ const KINDS: ProcessSpec[] = [
   { argv: ["/no/such/program"], env },
 ];
 
-/** All that a process could leave behind in this program. */
+/** Everything that a process could leave behind in this program. */
 function holdings() {
   return {
     descriptors: openDescriptors(),
@@ -25,7 +25,7 @@ function holdings() {
   };
 }
 
-/** Handles that are there now and were not before, by name. */
+/** Handles that did not exist before, by name. */
 function newHandles(before: readonly string[]): string[] {
   const known = [...before];
   return process.getActiveResourcesInfo().filter((name) => {
@@ -44,7 +44,7 @@ async function startAndEnd(supervisor: Supervisor, spec: ProcessSpec): Promise<v
 
 describe.each(["posix", "portable"] as const)("with the %s spawner", (spawner) => {
   it("500 processes of every kind leave no descriptor, thread, zombie, handle or listener behind", async () => {
-    // The first ones make what stays for good: the C library's binding, the threads of the pool, the child watcher.
+    // The first ones create what stays: the C library's binding, the threads of the pool, the child watcher.
     const first = createSupervisor({ spawner });
     for (let count = 0; count < 10; count += 1) await Promise.all(KINDS.map((spec) => startAndEnd(first, spec)));
     await first.close();

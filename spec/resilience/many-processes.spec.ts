@@ -1,4 +1,4 @@
-// Hundreds of processes at once do not mix up or lose anything.
+// Hundreds of processes at once mix up and lose no output.
 import { afterAll, describe, expect, it } from "@jest/globals";
 import { createSupervisor } from "../../lib/index.ts";
 import { outcome } from "../support/outcome.ts";
@@ -14,7 +14,7 @@ describe.each(["posix", "portable"] as const)("with the %s spawner", (spawner) =
 
   it(`${COUNT} processes that run at the same time each end with their own output and code, none is left`, async () => {
     const before = childrenOf(process.pid);
-    // Each waits for its input, so that all of them live before the first one ends.
+    // Each waits for its input, so that all of them run before the first one ends.
     const argv = ["/bin/sh", "-c", `read line; echo "out $1 $line"; echo "err $1" >&2; exit "$2"`, "sh"];
     const started = Array.from({ length: COUNT }, (_, index) =>
       supervisor.start({ argv: [...argv, `${index}`, `${index % 200}`], pipeStdin: true }),

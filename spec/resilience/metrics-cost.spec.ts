@@ -1,4 +1,4 @@
-// What metrics cost a program that uses the package: the API of OpenTelemetry is loaded only where the application has an SDK.
+// The cost of metrics for a program that uses the package: the OpenTelemetry API is loaded only if the application has an SDK.
 import { expect, it } from "@jest/globals";
 import { runScript } from "../support/system-run.ts";
 

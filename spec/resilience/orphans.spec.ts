@@ -1,4 +1,4 @@
-// A subreaper takes in orphans: it ends their zombies, finds daemons for a tree kill, and steals nobody's exits. In programs
+// A subreaper adopts orphans: it reaps zombies, finds daemons for a tree kill, and steals no exits of other children. In programs
 // of their own, so that jest does not become a subreaper.
 import { describe, expect, it } from "@jest/globals";
 import { findNamespace } from "../../scripts/prerequisites.mjs";
@@ -7,11 +7,11 @@ import { cliArgv, runProgram, runScript } from "../support/system-run.ts";
 const namespace = findNamespace();
 
 describe("a subreaper", () => {
-  it("leaves no zombie of 1,000 double forks, neither while their origin runs nor after", async () => {
+  it("leaves no zombie of 1,000 double forks, neither while their process runs nor after its end", async () => {
     expect(await runScript("orphans")).toEqual({ whileRunning: 0, exitCode: 5, afterwards: 0, sawOrphans: true });
   }, 60_000);
 
-  it("ends a daemon that left session, parents and descriptors with the tree of its process, and no other one", async () => {
+  it("ends a daemon that left session, parents and descriptors with the tree of its process, and no other daemon", async () => {
     const round = {
       before: [true, true, true, true],
       between: [false, false, true, true],
@@ -20,19 +20,19 @@ describe("a subreaper", () => {
     expect(await runScript("daemon")).toEqual(Array.from({ length: 6 }, () => round));
   });
 
-  it("spares who is being started, and what a process has left behind at its end, when the tree of another is killed", async () => {
-    expect(await runScript("strangers")).toEqual({ newborns: 0, daemons: 0 });
+  it("spares starting children and leftovers of ended processes when the tree of another process is killed", async () => {
+    expect(await runScript("spared-processes")).toEqual({ starting: 0, daemons: 0 });
   }, 60_000);
 });
 
 describe("a tree kill", () => {
-  it("spares a child of this program that has not become a program of its own yet", async () => {
-    expect(await runScript("newborn")).toBe(0);
+  it("spares a child of this program that is between fork and exec", async () => {
+    expect(await runScript("between-fork-and-exec")).toBe(0);
   });
 });
 
 describe("supervising beside child_process", () => {
-  it.each(["subreaper", "no subreaper"])("every child of either gets its own exit (%s)", async (mode) => {
+  it.each(["subreaper", "no subreaper"])("gives every child of either its own exit (%s)", async (mode) => {
     const codes = Array.from({ length: 60 }, (_, index) => index);
     expect(await runScript("foreign-child", mode)).toEqual({ theirs: codes, own: codes });
   });
@@ -41,7 +41,7 @@ describe("supervising beside child_process", () => {
 (namespace ? describe : describe.skip)("execwire run as PID 1", () => {
   const asInit = (script: string) => runProgram([...(namespace ?? []), ...cliArgv("run", "--", "sh", "-c", script)]);
 
-  it("passes the exit code on, and a death by signal", async () => {
+  it("passes on the exit code and a death by signal", async () => {
     const ends = await Promise.all([asInit("exit 7"), asInit("kill -USR1 $$")]);
     expect(ends.map(({ code, stderr }) => [code, stderr])).toEqual([
       [7, ""],
@@ -66,7 +66,7 @@ describe("supervising beside child_process", () => {
     });
   }, 30_000);
 
-  it("ends what its command left in the background, and then itself", async () => {
+  it("ends the background jobs of its command, and then exits", async () => {
     const { code, stdout } = await asInit(
       "(setsid sleep 300 <&- >&- 2>&- &); (sleep 300 <&- >&- 2>&- &); echo done; exit 4",
     );

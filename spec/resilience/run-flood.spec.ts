@@ -1,12 +1,12 @@
-// A runaway command must not fill the memory of who runs it.
+// A runaway command must not fill the memory of its caller.
 import { expect, it } from "@jest/globals";
 import { runScript } from "../support/system-run.ts";
 
 const BYTES = 600_000_000;
-/** The log, the kept megabyte, chunks on their way and what the garbage collector has not fetched yet. */
+/** The log, the kept megabyte, chunks in flight and garbage that is not collected yet. */
 const ENOUGH_MIB = 150;
 
-it("keeps one megabyte of 600, with its beginning and its end, in bounded memory", async () => {
+it("keeps the beginning and the end of 600 MB, one megabyte together, in bounded memory", async () => {
   const report = (await runScript("run-flood", `${BYTES}`)) as { grownMiB: number };
   expect(report).toEqual({
     exitCode: 0,

@@ -1,4 +1,4 @@
-// A child that does not read its input costs nothing while it does not, and holds up nobody else.
+// A child that does not read its input costs no CPU time, and delays no other process.
 import { afterAll, describe, expect, it } from "@jest/globals";
 import { firstValueFrom } from "rxjs";
 import { createSupervisor, type ProcessSpec } from "../../lib/index.ts";
@@ -6,7 +6,7 @@ import { outcome } from "../support/outcome.ts";
 
 const env = { PATH: "/usr/bin:/bin" };
 const MEGABYTE = new Uint8Array(1024 * 1024).fill(0x78);
-/** Of one CPU; a busy loop takes all of it. */
+/** Share of one CPU; a busy loop uses all of it. */
 const LARGEST_SHARE = 0.15;
 
 describe.each(["posix", "portable"] as const)("with the %s spawner", (spawner) => {
@@ -16,16 +16,16 @@ describe.each(["posix", "portable"] as const)("with the %s spawner", (spawner) =
   it.each<[string, Partial<ProcessSpec>]>([
     ["pipe", { pipeStdin: true }],
     ["terminal", { tty: { raw: true } }],
-  ])("a full stdin (%s) takes no CPU while other processes answer", async (_kind, streams) => {
+  ])("a full stdin (%s) uses no CPU time, and other processes still answer", async (_kind, streams) => {
     const deaf = await supervisor.start({ argv: ["sleep", "300"], env, ...streams });
     const first = await deaf.write(MEGABYTE);
     const parked = deaf.write(MEGABYTE);
 
-    // A busy loop shows in every second; what this program has to tidy up from the specs before, in one at most.
+    // A busy loop shows in every second; cleaning up after earlier specs in one second at most.
     let least = { share: 1, exitCode: null as number | null };
     for (let second = 0; second < 3 && least.share >= LARGEST_SHARE; second += 1) {
       const before = { wall: performance.now(), cpu: process.cpuUsage() };
-      // The measured second is another process's: that it ends in time is the other half of what is claimed.
+      // Another process measures the second: that it ends in time is the other half of the assertion.
       const clock = await supervisor.start({ argv: ["sleep", "1"], env });
       const { exitCode } = await firstValueFrom(clock.exit$);
       const { user, system } = process.cpuUsage(before.cpu);

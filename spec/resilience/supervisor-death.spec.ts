@@ -1,4 +1,4 @@
-// SIGKILL of the supervising program itself: nothing runs in it any more, and yet no process is left behind.
+// SIGKILL of the supervising program itself: it cannot act any more, yet no process is left behind.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -13,7 +13,7 @@ import { makeSurroundings } from "../support/system-server.ts";
 import { settled } from "../support/system-wait.ts";
 import { allGone, endDetached, findProcesses, numbersIn } from "../support/trees.ts";
 
-/** Prints pids: a job in the background, one in a session of its own with a child, and its own. None of them minds a hangup. */
+/** Prints pids: a job in the background, one in a session of its own with a child, and its own. All of them ignore a hangup. */
 const TREE = `
 trap '' HUP
 sleep 300 & echo $!
@@ -35,7 +35,7 @@ afterEach(async () => {
 });
 
 const guardsOf = (pid: number) => findProcesses("execwire-guard").filter((guard) => childrenOf(pid).includes(guard));
-/** The guard of a program that has just begun to supervise. */
+/** The guard of a program that has just started its first process. */
 const guardOf = async ({ pid }: { readonly pid: number }) =>
   (
     await settled(
@@ -44,11 +44,11 @@ const guardOf = async ({ pid }: { readonly pid: number }) =>
     )
   )[0] as number;
 
-/** Starts a server; with it, how to start a process there that prints `count` pids. */
+/** Starts a server; returns it with a function that starts a process there that prints `count` pids. */
 async function serve(...args: readonly string[]) {
   const { child, ended, url } = await user.serve(args);
   const token = readFileSync(user.file(`token-${child.pid}`), "utf8").trim();
-  // Once the server was killed there is nothing to wait for.
+  // After the server was killed there is nothing to wait for.
   const client = await connect(url, { token, limits: { recoveryMs: 1000 } });
   clients.push(client);
   return {
@@ -68,7 +68,7 @@ async function serve(...args: readonly string[]) {
   };
 }
 
-/** Starts a program that stays, and waits for its first `count` lines. */
+/** Starts a program that keeps running, and waits for its first `count` lines. */
 async function startProgram(argv: readonly string[], count: number): Promise<[ChildProcess & { pid: number }, string]> {
   const child = spawn(argv[0] as string, argv.slice(1), { env: user.env, stdio: ["ignore", "pipe", "inherit"] });
   const lines: string[] = [];
@@ -87,7 +87,7 @@ describe("a server that is killed with SIGKILL", () => {
   it.each([
     ["pipes", false],
     ["a terminal", true],
-  ])("leaves nobody: no process on %s, no job, no session that one of them made", async (_on, tty) => {
+  ])("leaves no process behind: none on %s, no job, and no session that one of them created", async (_on, tty) => {
     const server = await serve();
     const [, ...tree] = await server.start(TREE, 4, { tty });
     const guard = await guardOf(server.child);
@@ -96,7 +96,7 @@ describe("a server that is killed with SIGKILL", () => {
     await allGone(...tree, guard);
   });
 
-  it("leaves no daemon, whichever of its processes made it", async () => {
+  it("leaves no daemon of any of its processes", async () => {
     const server = await serve();
     const [, ...tree] = await server.start(TREE, 4);
     const [, ...pids] = await server.start(DAEMON, 2, { pipeStdin: true });
@@ -110,14 +110,14 @@ describe("a server that is killed with SIGKILL", () => {
     const guard = await guardOf(server.child);
     await origin.closeStdin();
     await lastValueFrom(origin.closed$);
-    // It lets go of the process right after it told of the end: before it answers anything else.
+    // It drops the process right after it reported the end: before it answers anything else.
     await server.client.list();
     await server.kill();
     await allGone(guard);
     expect(isAlive(daemon)).toBe(true);
   });
 
-  it("leaves its processes with --on-death keep, which makes no guard", async () => {
+  it("leaves its processes running with --on-death keep, which starts no guard", async () => {
     const server = await serve("--on-death", "keep");
     const [, ...tree] = await server.start(TREE, 4);
     expect(guardsOf(server.child.pid)).toEqual([]);
@@ -125,7 +125,7 @@ describe("a server that is killed with SIGKILL", () => {
     expect(tree.map(isAlive)).toEqual([true, true, true, true]);
   });
 
-  it("leaves nobody when its guard was killed before: another one takes over", async () => {
+  it("leaves no process even if its guard was killed before: another guard takes over", async () => {
     const server = await serve();
     const [, ...one] = await server.start(TREE, 4);
     const [, ...two] = await server.start(TREE, 4);
@@ -140,7 +140,7 @@ describe("a server that is killed with SIGKILL", () => {
 });
 
 describe("a server with a guard", () => {
-  it("keeps it when the tree of its only process is killed", async () => {
+  it("keeps the guard when the tree of its only process is killed", async () => {
     const server = await serve();
     const [origin] = await server.start(DAEMON, 2, { pipeStdin: true });
     const guard = await guardOf(server.child);
@@ -149,7 +149,7 @@ describe("a server with a guard", () => {
     expect(isAlive(guard)).toBe(true);
   });
 
-  it("ends with all its processes, and the guard too, when it is told to", async () => {
+  it("ends with all its processes and the guard on SIGTERM", async () => {
     const server = await serve();
     const [, ...tree] = await server.start(TREE, 4);
     const guard = await guardOf(server.child);
@@ -160,7 +160,7 @@ describe("a server with a guard", () => {
 });
 
 describe("execwire run that is killed with SIGKILL", () => {
-  it("leaves nobody of its command", async () => {
+  it("leaves no process of its command", async () => {
     const [child, printed] = await startProgram(cliArgv("run", "--", "bash", "-c", TREE), 3);
     const tree = numbersIn(printed);
     left.push(...tree);
@@ -178,14 +178,14 @@ describe.each(["posix", "portable"] as const)("a program with the %s spawner", (
     return { child, own, supervised, guards: children.filter((pid: number) => pid !== own && pid !== supervised) };
   };
 
-  it("gets no guard that it did not ask for, and its processes outlive a SIGKILL", async () => {
+  it("gets no guard unless it asks for one, and its processes outlive a SIGKILL", async () => {
     const { child, supervised, guards } = await startGuarded("default", "exec sleep 300");
     expect(guards).toEqual([]);
     await kill(child);
     expect(isAlive(supervised)).toBe(true);
   });
 
-  it("asks for a guard, which spares the children that the program started otherwise", async () => {
+  it("can ask for a guard, which spares children that the program started without the supervisor", async () => {
     const { child, own, supervised, guards } = await startGuarded("kill", "exec sleep 300");
     expect(guards).toEqual(guardsOf(child.pid));
     await kill(child);
@@ -193,7 +193,7 @@ describe.each(["posix", "portable"] as const)("a program with the %s spawner", (
     expect(isAlive(own)).toBe(true);
   });
 
-  it("ends by itself after its last process although there is a guard", async () => {
+  it("exits by itself after its last process, even with a guard", async () => {
     const { child, guards } = await startGuarded("kill", "exit 0");
     if (child.exitCode === null) await once(child, "exit");
     expect([child.exitCode, child.signalCode]).toEqual([0, null]);
@@ -201,7 +201,7 @@ describe.each(["posix", "portable"] as const)("a program with the %s spawner", (
     await allGone(...guards);
   });
 
-  it("holds after 50 guarded processes what it held before", async () => {
+  it("has the same resources after 50 guarded processes as before", async () => {
     const older = new Set(childrenOf(process.pid));
     const newer = () => childrenOf(process.pid).filter((pid) => !older.has(pid));
     const holdings = () => ({ descriptors: openDescriptors(), children: newer() });
@@ -214,9 +214,9 @@ describe.each(["posix", "portable"] as const)("a program with the %s spawner", (
       expect(guardsOf(process.pid)).toHaveLength(1);
       await supervisor.close();
     };
-    // The first ones make what stays for good.
+    // The first ones create what stays.
     await run(5);
-    // Not only the guard: zombies of what has just ended are children, too.
+    // Not only the guard: zombies of processes that have just ended are children, too.
     const before = await settled(holdings, ({ children }) => children.length === 0);
     expect(before.children).toEqual([]);
     await run(50);

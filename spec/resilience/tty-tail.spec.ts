@@ -1,4 +1,4 @@
-// Output on a terminal arrives whole, also its last bytes before the exit: the tail that node-pty loses (node-pty#85, #726).
+// Output on a terminal arrives completely, including the last bytes before the exit, which node-pty loses (node-pty#85, #726).
 import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { afterAll, describe, expect, it } from "@jest/globals";
@@ -10,7 +10,7 @@ import { makeScratch } from "../support/scratch.ts";
 const scratch = makeScratch();
 const sha256Of = (content: string) => createHash("sha256").update(content).digest("hex");
 
-/** A file whose every piece differs, without a byte that a terminal would translate. */
+/** A file in which all parts differ, without bytes that a terminal would translate. */
 function printable(bytes: number): { readonly path: string; readonly sha256: string } {
   const path = scratch(`${bytes}`);
   const words = Array.from({ length: Math.ceil(bytes / 8) }, (_, index) => `${index}`.padStart(8, "."));

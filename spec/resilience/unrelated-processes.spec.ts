@@ -1,5 +1,5 @@
-// Whatever ends a command: a process that only has its streams lives on, older than it or younger, and what it has started itself
-// ends. Each way to end is tried with all of them at once.
+// However a command is ended: processes that only have its streams open survive, older or younger than it, and those it started
+// are ended. Each way to end a command is tried with all of them at once.
 import { readFileSync } from "node:fs";
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { connect, createSupervisor, type Process, type RemoteBackend, type Supervisor } from "../../lib/index.ts";
@@ -16,7 +16,7 @@ const scratch = makeScratch();
 const user = makeSurroundings();
 const env = { PATH: process.env.PATH ?? "/usr/bin:/bin" };
 
-/** Waits for a line, and prints four pids: of itself, a job in the background, and two daemons, of which the second has closed its streams as well. */
+/** Waits for a line, then prints four pids: a background job, two daemons, the second with closed streams, and itself. */
 const OURS = `
 read line
 trap '' HUP
@@ -30,14 +30,14 @@ afterEach(async () => {
   for (const end of ended.splice(0).reverse()) await end();
 });
 
-/** What is to be ended, and what must live on or end with it. */
+/** The commands to end, and the processes that must survive or end with them. */
 interface Scene {
   readonly processes: readonly Process[];
   readonly unrelated: readonly number[];
   readonly ours: readonly number[];
 }
 
-/** Starts commands and all those that get hold of their streams. */
+/** Starts commands, and the other processes that have their streams open. */
 async function setScene(backend: Supervisor | RemoteBackend, timeoutMs?: number): Promise<Scene> {
   const spec = { env, ...(timeoutMs !== undefined && { timeoutMs }) };
   const pair = (): Unrelated[] => [master(scratch(uniqueName("s"))), tmux(scratch(uniqueName("t")))];
@@ -94,7 +94,7 @@ const terminateAll = ({ processes }: Scene, graceMs: number) =>
       const scene = await setScene(supervise());
       await terminateAll(scene, graceMs);
       await checkEnd(scene);
-      // And do not keep it from being closed.
+      // And they do not keep it from being closed.
       await Promise.all(scene.processes.map(end));
       expect(scene.unrelated.filter((pid) => !isAlive(pid))).toEqual([]);
     });

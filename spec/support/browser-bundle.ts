@@ -1,4 +1,4 @@
-// The client as a web page gets it: lib/browser.ts and all that it imports, bundled from the sources by esbuild. The
+// The client as a web page loads it: lib/browser.ts and everything it imports, bundled from the sources by esbuild. The
 // command is run as a program of its own, since inside jest esbuild meets the typed arrays of another realm.
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 /** A script or, where esbuild's own install script ran, a binary: executable either way. */
 const esbuild = createRequire(import.meta.url).resolve("esbuild/bin/esbuild");
 
-/** What esbuild says of a bundle: which files are in it, and what they import. */
+/** esbuild's metafile of a bundle: the files in it, and their imports. */
 export interface Metafile {
   readonly inputs: Readonly<Record<string, { readonly imports: readonly Import[] }>>;
   readonly outputs: Readonly<Record<string, { readonly imports: readonly Import[] }>>;

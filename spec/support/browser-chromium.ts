@@ -1,9 +1,9 @@
-// A real browser for specs: Debian's chromium without a window. Where it is not installed its specs are skipped.
+// A real browser for specs: Debian's chromium without a window. If it is not installed, its specs are skipped.
 import { afterAll, beforeAll, it } from "@jest/globals";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { chromiumPath } from "../../scripts/prerequisites.mjs";
 
-/** Nothing but what a page needs: no sandbox (the specs may run as root), and no call home. */
+/** Only what a page needs: no sandbox (the specs may run as root), and no background connections. */
 const ARGS = [
   "--no-sandbox",
   "--disable-gpu",
@@ -14,16 +14,16 @@ const ARGS = [
   "--disable-sync",
 ];
 
-/** A spec that needs a browser, by its name. */
+/** A spec that needs a browser. */
 export type BrowserSpec = (name: string, body: () => Promise<void>) => void;
 
 /** A browser for the specs of a file. */
 export interface InChromium {
   /** Declares a spec. */
   readonly itInChromium: BrowserSpec;
-  /** Opens a page whose script has set `globalThis.execwire`; what it throws on its own fails `problems`. */
+  /** Opens a page whose script sets `globalThis.execwire`; its uncaught errors are collected in `problems`. */
   open(url: string): Promise<Page>;
-  /** What pages have thrown without anybody catching it. */
+  /** Uncaught errors of pages. */
   readonly problems: string[];
 }
 
@@ -32,7 +32,7 @@ export function useChromium(): InChromium {
   const problems: string[] = [];
   let browser: Browser | undefined;
   beforeAll(async () => {
-    // Playwright makes a profile directory for each launch and removes it at the end.
+    // Playwright creates a profile directory for each launch and removes it at the end.
     if (chromiumPath) browser = await chromium.launch({ executablePath: chromiumPath, headless: true, args: ARGS });
   }, 60_000);
   afterAll(() => browser?.close());

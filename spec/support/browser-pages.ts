@@ -1,4 +1,4 @@
-// Serves web pages on 127.0.0.1 that load the bundled client. Each server is an origin of its own.
+// Serves web pages on 127.0.0.1 that load the bundled client. Each server has an origin of its own.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -15,7 +15,7 @@ const PAGE = `<!doctype html><title>execwire</title><link rel="icon" href="data:
   globalThis.execwire = client;
 </script>`;
 
-/** Serves a page that has all exports of `script`, an ES module, as `globalThis.execwire` once it is loaded. */
+/** Serves a page that provides all exports of `script`, an ES module, as `globalThis.execwire` once it is loaded. */
 export async function servePages(script: string): Promise<Pages> {
   const http = createServer((request, response) => {
     const isScript = request.url === "/client.js";

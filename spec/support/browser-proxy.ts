@@ -1,18 +1,18 @@
-// A TCP proxy in front of a server, whose connections can be cut without a word to either side, and kept from coming back.
+// A TCP proxy in front of a server that can reset its connections, and refuse new ones.
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
 /** A proxy. */
 export interface CuttableProxy {
-  /** The server's WebSocket address by way of the proxy. */
+  /** The server's WebSocket address through the proxy. */
   readonly url: string;
   /** Resets every connection. */
   cut(): void;
-  /** Resets every connection, and each new one, until undone. */
+  /** Resets every connection and each new one, until undone. */
   block(): () => void;
   close(): Promise<void>;
 }
 
-/** Stands in front of `ws://HOST:PORT`. */
+/** Starts a proxy in front of `ws://HOST:PORT`. */
 export async function proxyTo(target: string): Promise<CuttableProxy> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();

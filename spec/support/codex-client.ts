@@ -1,4 +1,4 @@
-// A client of the Codex dialect at a scripted server, with a process that runs, and time that stands still.
+// A client of a scripted Codex exec-server, with a running process and a fake clock.
 import type { CodexBackend } from "../../lib/codex/client/codex-backend.ts";
 import { connectCodex } from "../../lib/codex/client/connect-codex.ts";
 import type { Process } from "../../lib/process/process.ts";
@@ -6,17 +6,17 @@ import type { Limits, ProcessSpec } from "../../protocol/index.ts";
 import { CodexScript, type CodexScriptConnection } from "./codex-script.ts";
 import { FakeClock } from "./fake-clock.ts";
 
-/** Longer than any event is waited for before it is asked for. */
+/** Longer than the client waits for an event before it reads it. */
 export const HOLE_MS = 250;
 
-/** Comes back within a millisecond, so that no other time is over before. */
+/** The client reconnects within a millisecond, before any other timer fires. */
 const EAGER = { backoffFirstMs: 1, backoffLastMs: 1 };
 
-/** Everything that a spec of the client works with. */
+/** The set-up of a spec of the client. */
 export class CodexClientWorld {
   readonly clock = new FakeClock();
   readonly script: CodexScript;
-  /** The connection of the moment. */
+  /** The current connection. */
   server!: CodexScriptConnection;
   backend!: CodexBackend;
 
@@ -43,14 +43,14 @@ export class CodexClientWorld {
     return starting;
   }
 
-  /** Cuts the connection; the client comes back on a new one. */
+  /** Cuts the connection; the client reconnects. */
   async reconnect(): Promise<void> {
     this.server.cut();
     await this.recovering();
     await this.comeBack();
   }
 
-  /** Lets time pass until the client has connected anew: the end of a socket is told in its own time. */
+  /** Advances the clock until the client has reconnected: the end of a socket is reported asynchronously. */
   async comeBack(): Promise<void> {
     let isBack = false;
     const pass = () => {
@@ -63,7 +63,7 @@ export class CodexClientWorld {
     isBack = true;
   }
 
-  /** Waits until the client has seen that its connection is gone. */
+  /** Waits until the client has noticed the loss of its connection. */
   recovering(): Promise<void> {
     return new Promise((resolve) => {
       this.backend.link.state$.subscribe((state) => {

@@ -1,4 +1,4 @@
-// A supervisor behind a server that speaks the Codex dialect, and clients of it.
+// A supervisor behind a server for the Codex protocol, and its clients.
 import { codexDialect } from "../../lib/codex/server/codex-dialect.ts";
 import { createSupervisor, type Supervisor, type SupervisorOptions } from "../../lib/local/supervisor.ts";
 import { type ExecwireServer, type ServeOptions, serve } from "../../lib/server/server.ts";
@@ -8,7 +8,7 @@ import { settled } from "./system-wait.ts";
 /** A token that fits into a header. */
 export const CODEX_TOKEN = "token-of-codex-specs";
 
-/** Everything between a process and a client of the dialect. */
+/** Everything between a process and a Codex client. */
 export class CodexHost {
   readonly supervisor: Supervisor;
   readonly server: ExecwireServer;
@@ -40,7 +40,7 @@ export class CodexHost {
     return peer;
   }
 
-  /** Comes back to a session as soon as the server has seen that its connection is gone. */
+  /** Resumes a session as soon as the server has noticed the loss of its connection. */
   async resume(sessionId: string): Promise<CodexPeer> {
     let peer: CodexPeer | undefined;
     let refusal: unknown;

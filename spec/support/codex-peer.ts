@@ -1,9 +1,9 @@
-// A client of the Codex dialect that hides nothing: what arrives is kept in its order, what is sent is up to the spec.
+// A client of the Codex protocol that hides nothing: it keeps what arrives in order, and the spec decides what it sends.
 import { once } from "node:events";
 import { pathToFileURL } from "node:url";
 import { WebSocket } from "ws";
 
-/** A reply: one of the two is there. */
+/** A reply: a result or an error. */
 export interface CodexReply {
   readonly id: number;
   readonly result?: Readonly<Record<string, unknown>>;
@@ -22,7 +22,7 @@ export interface CodexPush {
   };
 }
 
-/** What `process/read` answers. */
+/** The result of `process/read`. */
 export interface CodexRead {
   readonly chunks: readonly { readonly seq: number; readonly stream: string; readonly chunk: string }[];
   readonly nextSeq: number;
@@ -31,12 +31,12 @@ export interface CodexRead {
   readonly closed: boolean;
 }
 
-/** One connection of the dialect. */
+/** One connection of the Codex protocol. */
 export class CodexPeer {
   readonly socket: WebSocket;
-  /** Everything that arrived, replies included. */
+  /** Everything that arrived, including replies. */
   readonly received: (CodexReply | CodexPush)[] = [];
-  /** The largest number of bytes that one message had. */
+  /** Size of the largest message in bytes. */
   largest = 0;
   readonly #wakes = new Set<() => void>();
   #lastId = 0;
@@ -60,7 +60,7 @@ export class CodexPeer {
     return new CodexPeer(socket);
   }
 
-  /** Connects and shakes hands; throws the refusal's code and message when there is one. */
+  /** Connects and completes the handshake; throws the code and message of a refusal. */
   static async connect(url: string, token: string, resumeSessionId?: string): Promise<CodexPeer> {
     const peer = await CodexPeer.open(url, token);
     const reply = await peer.call("initialize", { clientName: "spec", resumeSessionId: resumeSessionId ?? null });
@@ -81,7 +81,7 @@ export class CodexPeer {
     this.socket.send(typeof message === "string" ? message : JSON.stringify(message));
   }
 
-  /** Sends a request; its reply is awaited apart. */
+  /** Sends a request without waiting for its reply. */
   ask(method: string, params?: unknown): number {
     this.#lastId += 1;
     this.send({ id: this.#lastId, method, params });
@@ -120,7 +120,7 @@ export class CodexPeer {
     return this.until(() => this.pushesOf(processId).find(({ method }) => method === "process/closed"));
   }
 
-  /** What a process printed, as far as it was pushed. */
+  /** The output of a process from its notifications so far. */
   textOf(processId: string): string {
     return Buffer.concat(
       this.pushesOf(processId).map(({ params }) => Buffer.from(params.chunk ?? "", "base64")),
@@ -144,7 +144,7 @@ export class CodexPeer {
     });
   }
 
-  /** Cuts the connection without a word. */
+  /** Cuts the connection without a close frame. */
   async cut(): Promise<void> {
     const closed = once(this.socket, "close");
     this.socket.terminate();
@@ -152,7 +152,7 @@ export class CodexPeer {
   }
 }
 
-/** The params of a start in the root directory, with no environment but PATH. */
+/** The params of a start in the root directory, with only PATH in its environment. */
 export function startParams(processId: string, script: string, more: object = {}): object {
   const cwd = pathToFileURL("/").href;
   return { processId, argv: ["/bin/sh", "-c", script], cwd, env: { PATH: "/usr/bin:/bin" }, tty: false, ...more };

@@ -1,17 +1,17 @@
-// A Codex exec-server that is a script: each connection of a client waits for what the spec makes of it.
+// A scripted Codex exec-server: the spec decides what each connection receives.
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { type WebSocket, WebSocketServer } from "ws";
 import type { StreamName } from "../../protocol/index.ts";
 
-/** What a client sent. */
+/** A message of a client. */
 export interface Sent {
   readonly id?: number;
   readonly method?: string;
   readonly params?: Readonly<Record<string, unknown>>;
 }
 
-/** Things that come one after another, and those who wait for the next. */
+/** A queue of items, and of waiters for the next item. */
 class Arrivals<T> {
   readonly #items: T[] = [];
   readonly #wakes = new Set<() => void>();
@@ -26,7 +26,7 @@ class Arrivals<T> {
     for (const wake of [...this.#wakes]) wake();
   }
 
-  /** The next one that fits; those before it are passed over. */
+  /** The next item that matches; earlier ones are skipped. */
   async next(fits: (item: T) => boolean = () => true): Promise<T> {
     for (;;) {
       while (this.#taken < this.#items.length) {
@@ -99,12 +99,12 @@ export class CodexScriptConnection {
     });
   }
 
-  /** Methods that the client called, the handshake left out. */
+  /** Methods that the client called, without the handshake. */
   get methods(): string[] {
     return this.#calls.all.flatMap(({ method }) => (method && !method.startsWith("initialize") ? [method] : []));
   }
 
-  /** The next call of that method; those before it are passed over. */
+  /** The next call of that method; earlier ones are skipped. */
   next(method: string): Promise<Sent> {
     return this.#calls.next((sent) => sent.method === method);
   }
@@ -113,7 +113,7 @@ export class CodexScriptConnection {
     this.socket.send(JSON.stringify(message));
   }
 
-  /** Waits for a call, answers it and tells what it was. */
+  /** Waits for a call, answers it and returns it. */
   async answer(method: string, result: object): Promise<Sent> {
     const call = await this.next(method);
     this.say({ id: call.id, result });
@@ -146,7 +146,7 @@ export class CodexScriptConnection {
     this.say({ method: "process/closed", params: { processId, seq } });
   }
 
-  /** Waits until the client has taken everything that was said so far: it refuses what no client knows. */
+  /** Waits until the client has handled everything sent so far: until it refuses an unknown request. */
   async taken(): Promise<void> {
     this.#lastId += 1;
     const id = this.#lastId;
@@ -154,13 +154,13 @@ export class CodexScriptConnection {
     await this.#answers.next((sent) => sent.id === id);
   }
 
-  /** Cuts the connection without a word, as the exec-server does. */
+  /** Cuts the connection without a close frame, like the exec-server. */
   cut(): void {
     this.socket.terminate();
   }
 }
 
-/** An answer to `process/read`. */
+/** A reply to `process/read`. */
 export function readAnswer(
   nextSeq: number,
   chunks: readonly [seq: number, text: string][],

@@ -1,7 +1,7 @@
 // Bytes compared by their sha256, so that a failure does not print megabytes.
 import { createHash } from "node:crypto";
 
-/** The digest as sha256sum(1) prints it. */
+/** The digest in the form that sha256sum(1) prints. */
 export function sha256(...chunks: readonly Uint8Array[]): string {
   const hash = createHash("sha256");
   for (const chunk of chunks) hash.update(chunk);

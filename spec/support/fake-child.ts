@@ -1,5 +1,5 @@
-// A child that does what a spec tells it, and a spawner of such children: the order of events is the spec's, not the
-// operating system's. Whatever is done to the child is recorded.
+// A child controlled by a spec, and a spawner of such children: the spec determines the order of events, not the
+// operating system. Every call to the child is recorded.
 import { Observable, type Subscriber } from "rxjs";
 import type {
   Child,
@@ -12,7 +12,7 @@ import type {
 } from "../../lib/spawn/child.ts";
 import type { KillScope, SignalName, StreamName, TerminalSize } from "../../protocol/index.ts";
 
-/** A stdin whose writes are taken when the spec says so. */
+/** A stdin that accepts writes when the spec lets it. */
 export class FakeStdin implements ChildStdin {
   /** Text of every write that reached the child, and `EOF`. */
   readonly received: string[] = [];
@@ -28,7 +28,7 @@ export class FakeStdin implements ChildStdin {
     this.received.push("EOF");
   }
 
-  /** The kernel takes the write in flight, or refuses it. */
+  /** The kernel accepts the write in flight, or refuses it. */
   take(error?: Error): void {
     const done = this.#done;
     if (!done) throw new Error("no write is in flight");
@@ -44,11 +44,11 @@ export class FakeChild implements Child {
   readonly streams: readonly StreamName[];
   readonly stdin: FakeStdin | undefined;
   readonly events$: Observable<ChildEvent>;
-  /** A spec that inspects the process sets it. */
+  /** Set by specs that inspect the process. */
   inspector: ProcessInspector | undefined;
   /** Every call, such as `SIGTERM group`, `pause`, `release`. */
   readonly calls: string[] = [];
-  /** Answer to "is anybody of the scope left?". */
+  /** Whether a process of the scope is left. */
   survivors = false;
   readonly #open: Set<StreamName>;
   #exited = false;
@@ -68,7 +68,7 @@ export class FakeChild implements Child {
     this.#emit({ type: "output", stream, chunk: Buffer.from(text) });
   }
 
-  /** Ends the streams named, or all that are open. */
+  /** Ends the given streams, or all open ones. */
   end(...streams: StreamName[]): void {
     for (const stream of streams.length > 0 ? streams : [...this.#open]) {
       if (this.#open.delete(stream)) this.#emit({ type: "ended", stream });
@@ -101,7 +101,7 @@ export class FakeChild implements Child {
     this.calls.push(`resize ${rows}x${cols}`);
   }
 
-  /** Idempotent, as the contract of a child says. */
+  /** Idempotent, as the contract of a child requires. */
   release(): Leftover | undefined {
     if (this.calls.includes("release")) return undefined;
     this.calls.push("release");
@@ -123,7 +123,7 @@ export class FakeSpawner implements Spawner {
   #gate: Promise<void> = Promise.resolve();
   #open: () => void = () => undefined;
 
-  /** From here on spawning waits until `go`. */
+  /** From here on, spawning waits until `go`. */
   wait(): void {
     this.#gate = new Promise((resolve) => {
       this.#open = resolve;

@@ -1,4 +1,4 @@
-// Time that moves only when a spec says so: no spec sleeps, and what a timer does is seen in the turn it is due.
+// A clock that only the spec advances: no spec sleeps, and timers fire in the turn in which they are due.
 import type { Cancel, Clock } from "../../lib/clock.ts";
 
 interface Timer {
@@ -7,17 +7,17 @@ interface Timer {
   readonly background: boolean;
 }
 
-/** A clock that stands still until `advance`. */
+/** A clock that moves only by `advance`. */
 export class FakeClock implements Clock {
   #now = 0;
   readonly #timers = new Set<Timer>();
 
-  /** Timers that are armed. */
+  /** Number of armed timers. */
   get armed(): number {
     return this.#timers.size;
   }
 
-  /** Those of them that keep a program alive. */
+  /** Number of armed timers that keep a program alive. */
   get foreground(): number {
     return [...this.#timers].filter(({ background }) => !background).length;
   }
@@ -32,7 +32,7 @@ export class FakeClock implements Clock {
     return () => this.#timers.delete(timer);
   }
 
-  /** Moves time on, and runs what falls due in the order of its time, timers armed meanwhile included. */
+  /** Advances the clock and runs due timers in order, including those armed meanwhile. */
   advance(ms: number): void {
     const end = this.#now + ms;
     for (let next = this.#nextUntil(end); next; next = this.#nextUntil(end)) {
@@ -50,7 +50,7 @@ export class FakeClock implements Clock {
   }
 }
 
-/** A clock that tells which times were asked for. */
+/** A clock that records the requested times. */
 export class TellingClock extends FakeClock {
   readonly asked: number[] = [];
 

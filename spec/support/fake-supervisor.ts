@@ -1,11 +1,11 @@
-// A supervisor over fake children and a fake clock, and what a spec needs to start one and look at it.
+// A supervisor with fake children and a fake clock, and helpers to start a process and inspect it.
 import { createSupervisor, type Supervisor, type SupervisorOptions } from "../../lib/local/supervisor.ts";
 import type { Process } from "../../lib/process/process.ts";
 import { type Delivery, limits, type ProcessSpec } from "../../protocol/index.ts";
 import { type FakeChild, FakeSpawner } from "./fake-child.ts";
 import { FakeClock } from "./fake-clock.ts";
 
-/** A process with the child behind it and everything its log delivered so far. */
+/** A process with its child and everything that its log has delivered so far. */
 export interface FakeProcess {
   readonly process: Process;
   readonly child: FakeChild;
@@ -16,7 +16,7 @@ export interface FakeProcess {
 export class FakeHost {
   readonly clock = new FakeClock();
   readonly spawner = new FakeSpawner();
-  /** What was reported to `onError`. */
+  /** Errors reported to `onError`. */
   readonly errors: unknown[] = [];
   readonly supervisor: Supervisor;
 
@@ -34,7 +34,7 @@ export class FakeHost {
     return { process, child, events };
   }
 
-  /** Closes the supervisor; children that ignore their SIGKILL are let go of. */
+  /** Closes the supervisor; children that ignore SIGKILL are released. */
   async close(): Promise<void> {
     const closed = this.supervisor.close();
     this.clock.advance(limits.graceMs + limits.closeDeadlineMs);

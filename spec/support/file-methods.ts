@@ -1,22 +1,22 @@
-// The methods fs/* of a connection that has nothing else, called as its dispatcher calls them.
+// The methods fs/* of a connection without other methods, called like a dispatcher calls them.
 import { CodexError } from "../../lib/codex/codex-error.ts";
 import { fileMethods } from "../../lib/codex/server/file-methods.ts";
 import { RawResult, ReplyThen } from "../../lib/codex/server/method.ts";
 
-/** What a spec holds of such a connection. */
+/** Such a connection, as a spec uses it. */
 export interface FileConnection {
-  /** The result of a call, or the code and the words of its refusal. */
+  /** The result of a call, or the code and the message of its refusal. */
   call(method: string, params: unknown): Promise<unknown>;
-  /** The result as the method gave it. */
+  /** The result as the method returned it. */
   perform(method: string, params: unknown): Promise<unknown>;
-  /** What the client was told unasked. */
+  /** Notifications to the client. */
   readonly told: readonly unknown[];
   /** Names of all methods. */
   readonly names: readonly string[];
   end(): void;
 }
 
-/** Makes a connection. */
+/** Creates a connection. */
 export function connectFiles(): FileConnection {
   const end = new AbortController();
   const told: unknown[] = [];

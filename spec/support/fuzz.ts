@@ -1,5 +1,5 @@
-// How often a property is tried. `FUZZ=100 npm test -- property` tries everything a hundred times as often: what a run of the
-// suite meets once in a thousand is then found at leisure.
+// How often a property is tried. `FUZZ=100 npm test -- property` tries everything a hundred times as often, to find
+// what a run of the suite finds once in a thousand times.
 
 /** Options for `fc.assert`. */
 export function runs(count: number): { readonly numRuns: number } {

@@ -1,4 +1,4 @@
-// What the specs of http/request need: servers on loopback, and a connection that keeps what it was told.
+// The set-up of the specs of http/request: servers on loopback, and a connection that keeps its notifications.
 import { EventEmitter, on } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo, createServer as createRawServer, type Socket } from "node:net";
@@ -23,7 +23,7 @@ export interface Delta {
   readonly error: string | null;
 }
 
-/** A connection as the methods see it, and what it was told. */
+/** A connection as the methods use it, and its notifications. */
 export class FakeConnection {
   readonly deltas: Delta[] = [];
   readonly over = new AbortController();
@@ -44,7 +44,7 @@ export class FakeConnection {
     this.#methods = httpMethods(scope, ...limits);
   }
 
-  /** The answer to a request; a stream begins behind it. */
+  /** The response to a request; a stream begins after it. */
   async call(params: unknown): Promise<Answer> {
     const made = await this.callOnly(params);
     if (made instanceof ReplyThen) setImmediate(made.begin);
@@ -52,12 +52,12 @@ export class FakeConnection {
     return (result instanceof RawResult ? JSON.parse(Buffer.concat(result.parts).toString()) : result) as Answer;
   }
 
-  /** What the method makes of a request: a stream has not begun. */
+  /** The response before a stream has begun. */
   callOnly(params: unknown): Promise<unknown> {
     return this.#methods["http/request"]!.call(params);
   }
 
-  /** What a call is refused with. */
+  /** The refusal of a call. */
   async refusal(params: unknown): Promise<string> {
     const answer = await this.call(params).catch((error: unknown) => {
       const { code, message } = toCodexError(error);
@@ -67,7 +67,7 @@ export class FakeConnection {
     throw new Error("the call was accepted");
   }
 
-  /** The deltas of a request, once the last is there. */
+  /** The deltas of a request, once the last has arrived. */
   async body(requestId: string): Promise<Delta[]> {
     const mine = () => this.deltas.filter((delta) => delta.requestId === requestId);
     await this.until(() => mine().some(({ done }) => done));
@@ -91,17 +91,17 @@ export class FakeConnection {
 /** Answers a request of a test. */
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Two servers for a spec file, which echo what no handler answers; each test begins with no handlers. */
+/** Two servers for a spec file, which echo requests without a handler; each test begins without handlers. */
 export class HttpServers {
   readonly handlers = new Map<string, Handler>();
-  /** A request, by its path, and the close of its response. */
+  /** Paths of requests, and of closed responses. */
   readonly #seen = new EventEmitter();
-  /** Where the first listens, without a slash at its end. */
+  /** URL of the first server, without a trailing slash. */
   base = "";
-  /** Where the second listens: another origin. */
+  /** URL of the second server: another origin. */
   other = "";
 
-  /** Starts them before the tests of a file and ends them behind it. */
+  /** Starts them before the tests of a file and closes them after it. */
   static use(): HttpServers {
     const servers = new HttpServers();
     const running: Server[] = [];
@@ -130,7 +130,7 @@ export class HttpServers {
     return servers;
   }
 
-  /** Resolves when from now on a server has had, or a response has been closed for, so many requests of a path. */
+  /** Resolves when, from now on, so many requests of a path have arrived, or their responses have been closed. */
   async seen(event: "request" | "close", path: string, count = 1): Promise<void> {
     let left = count;
     for await (const [seen] of on(this.#seen, event)) {
@@ -140,20 +140,20 @@ export class HttpServers {
   }
 
   /**
-   * Makes a request on a connection of its own, which takes several turns of the event loop: what other connections had on
-   * their way before, on this machine and in this program, has arrived after it.
+   * Makes a request on a connection of its own, which takes several turns of the event loop: everything that other connections
+   * had in flight before has arrived after it.
    */
   async settle(): Promise<void> {
     expect(await new FakeConnection().call(this.get("/settle"))).toMatchObject({ status: 200 });
   }
 
-  /** Params for a path of the first. */
+  /** Params for a path of the first server. */
   get(path: string, more: object = {}): object {
     return { method: "GET", url: this.base + path, requestId: "r", ...more };
   }
 }
 
-/** Answers with the request as it came. */
+/** Echoes the request. */
 async function echo(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -164,17 +164,17 @@ async function echo(request: IncomingMessage, response: ServerResponse): Promise
   response.end([...lines, "", Buffer.concat(chunks).toString("latin1")].join("\n"));
 }
 
-/** The body of an answer, a character for each byte. */
+/** The body of a response, one character per byte. */
 export function textOf({ bodyBase64 }: { readonly bodyBase64: string }): string {
   return Buffer.from(bodyBase64, "base64").toString("latin1");
 }
 
-/** The values of a header of an answer. */
+/** The values of a header of a response. */
 export function valuesOf({ headers }: Answer, wanted: string): string[] {
   return headers.flatMap(({ name, value }) => (name === wanted ? [value] : []));
 }
 
-/** A server that says what it says, HTTP or not. */
+/** A server that sends fixed bytes, valid HTTP or not. */
 export async function rawServer(talk: (socket: Socket) => void): Promise<{ readonly url: string; close(): void }> {
   const sockets = new Set<Socket>();
   const server = createRawServer((socket) => {
@@ -190,7 +190,7 @@ export async function rawServer(talk: (socket: Socket) => void): Promise<{ reado
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, close };
 }
 
-/** The answer to a request that got these bytes for an answer, or what the request was refused with. */
+/** The result of a request whose server sends these bytes, or its refusal. */
 export async function answerTo(said: string | Buffer, more: object = {}): Promise<Answer | string> {
   const raw = await rawServer((socket) => socket.end(said));
   try {

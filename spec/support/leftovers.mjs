@@ -1,9 +1,9 @@
-// What a spec file leaves behind in its worker: child processes, and whatever else keeps Node running. Jest itself has some of
-// both, so only what was not there before the file counts. LEFTOVERS=1 also names the lines that made the timers, which takes time.
+// What a spec file leaves behind in its worker: child processes, and everything else that keeps Node running. Jest itself has
+// some, so only what did not exist before the file counts. LEFTOVERS=1 also names the lines that made the timers, which is slow.
 import { createHook } from "node:async_hooks";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 
-/** Where each timer was made that has neither run nor been cleared. */
+/** Where each pending timer was created. */
 const timers = new Map();
 if (process.env.LEFTOVERS) {
   Error.stackTraceLimit = 30;
@@ -15,7 +15,7 @@ if (process.env.LEFTOVERS) {
   }).enable();
 }
 
-/** What was there before a spec file; `check` rejects when there is more after it. */
+/** What existed before a spec file; `check` rejects if there is more after it. */
 export class Leftovers {
   #path;
   #children = new Set(children());
@@ -26,8 +26,8 @@ export class Leftovers {
   }
 
   /**
-   * Waits a while for what is about to end: a socket closes a moment after its peer. Timers of an earlier file can be among what it
-   * finds: a client that was not closed waits in the background until it notices that its server is silent, and then tries to come back.
+   * Waits a while for what is about to end: a socket closes a moment after its peer. It may find timers of an earlier file:
+   * a client that was not closed waits in the background until it notices that its server is silent, and then tries to reconnect.
    */
   async check(deadlineMs = 10_000) {
     const end = Date.now() + deadlineMs;
@@ -54,7 +54,7 @@ export class Leftovers {
   }
 }
 
-/** For each timer that keeps Node running, its milliseconds and the lines of this project that made it. */
+/** For each timer that keeps Node running, its milliseconds and the lines of this project that created it. */
 function timersMade() {
   return [...timers.values()].flatMap(({ timer, stack }) => {
     const found = timer.deref();
@@ -64,7 +64,7 @@ function timersMade() {
   });
 }
 
-/** Pids of our children, zombies included; none where there is no /proc to look at. */
+/** Pids of our children, including zombies; none without /proc. */
 function children() {
   if (!existsSync("/proc/self/task")) return [];
   return readdirSync("/proc/self/task").flatMap((thread) => {

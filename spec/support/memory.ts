@@ -1,20 +1,20 @@
-// Memory that is in use: after a collection, so that what is measured is held and not merely not yet collected.
+// Memory in use, measured after a garbage collection, so that it does not include garbage.
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-/** Bytes of all buffers of this program that something still refers to. */
+/** Bytes of all reachable buffers of this program. */
 export function bufferBytes(): number {
   collect();
   return process.memoryUsage().arrayBuffers;
 }
 
-/** Bytes of all JavaScript objects of this program that something still refers to. */
+/** Bytes of all reachable JavaScript objects of this program. */
 export function heapBytes(): number {
   collect();
   return process.memoryUsage().heapUsed;
 }
 
-/** Collects what nothing refers to. */
+/** Runs the garbage collector. */
 export function collect(): void {
   setFlagsFromString("--expose-gc");
   (runInNewContext("gc") as () => void)();

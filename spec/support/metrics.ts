@@ -1,4 +1,4 @@
-// An OpenTelemetry SDK in memory, as an application has one, and the numbers that its exporter was given.
+// An OpenTelemetry SDK in memory, like that of an application, and the numbers that it exports.
 import {
   AggregationTemporality,
   DataPointType,
@@ -11,21 +11,21 @@ import {
 /** Numbers that are not zero, by the name of the metric and the values of its attributes: `{ "exec.process.io stdout": 3 }`. */
 export type Numbers = Readonly<Record<string, number>>;
 
-/** Collects when a spec asks. */
+/** Collects on request of a spec. */
 export class Metrics {
   readonly #exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
   readonly #reader = new PeriodicExportingMetricReader({ exporter: this.#exporter, exportIntervalMillis: 2 ** 31 - 1 });
   readonly provider = new MeterProvider({ readers: [this.#reader] });
   readonly meter = this.provider.getMeter("spec");
 
-  /** Everything exported now, as the SDK has it. */
+  /** A complete export, as the SDK makes it. */
   async export(): Promise<readonly MetricData[]> {
     this.#exporter.reset();
     await this.#reader.forceFlush();
     return this.#exporter.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics.flatMap(({ metrics }) => metrics));
   }
 
-  /** What counted so far; of a histogram, how many values. */
+  /** The counts so far; of a histogram, the number of values. */
   async numbers(): Promise<Numbers> {
     const found: Record<string, number> = {};
     for (const { descriptor, dataPointType, dataPoints } of await this.export()) {

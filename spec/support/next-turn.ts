@@ -1,4 +1,4 @@
-// Waits until everything that is already due has run.
+// Waits until everything that is due already has run.
 
 /** Resolves after all pending promises and one round of the event loop. */
 export function nextTurn(): Promise<void> {

@@ -1,9 +1,9 @@
-// A whole process in one value, and the output up to a marker, for specs that do not care about chunks and seqs.
+// A whole process as one value, and the output up to a marker, for specs in which chunks and seqs do not matter.
 import { firstValueFrom, map, scan, takeWhile, toArray } from "rxjs";
 import type { Process } from "../../lib/process/process.ts";
 import type { ExitedEvent, GapNotice, StreamName } from "../../protocol/index.ts";
 
-/** All that a process printed, and how it ended. */
+/** Everything that a process printed, and how it ended. */
 export interface Outcome extends Record<StreamName, string> {
   readonly exitCode: number | null;
   readonly signal: string | null;
@@ -29,7 +29,7 @@ export async function outcome(process: Process): Promise<Outcome> {
   };
 }
 
-/** Waits until the process printed `marker`, on whichever stream; answers with all that it printed until then. */
+/** Waits until the process has printed `marker` on any stream; returns everything printed until then. */
 export async function printed(process: Process, marker: string | RegExp): Promise<string> {
   const isThere = (text: string) => (typeof marker === "string" ? text.includes(marker) : marker.test(text));
   const texts = process.output$.pipe(

@@ -1,4 +1,4 @@
-// A WebSocket client made of bytes: it sends what no library would, such as half a frame, and sees what a server says to it.
+// A WebSocket client of raw bytes: it sends what no library would, such as half a frame, and shows how a server reacts.
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { SUBPROTOCOL } from "../../protocol/index.ts";
@@ -6,7 +6,7 @@ import { SUBPROTOCOL } from "../../protocol/index.ts";
 /** Opcodes of frames. */
 export const OPCODE = { more: 0x00, text: 0x01, binary: 0x02, pong: 0x0a } as const;
 
-/** The head of a masked frame that announces so many bytes; its mask changes nothing. */
+/** The head of a masked frame that announces so many bytes; its mask is zero. */
 export function frameHead(bytes: number, { opcode = OPCODE.binary as number, fin = true } = {}): Buffer {
   const first = (fin ? 0x80 : 0) | opcode;
   if (bytes < 126) return Buffer.from([first, 0x80 | bytes, 0, 0, 0, 0]);
@@ -20,7 +20,7 @@ export function frameHead(bytes: number, { opcode = OPCODE.binary as number, fin
 /** One connection, from its first byte. */
 export class RawPeer {
   readonly socket: Socket;
-  /** Resolves when the connection is over, with the code of the server's close frame, if it sent one. */
+  /** Resolves when the connection has ended, with the code of the server's close frame, if it sent one. */
   readonly over: Promise<number | undefined>;
   #received = Buffer.alloc(0);
 
@@ -37,14 +37,14 @@ export class RawPeer {
     });
   }
 
-  /** Connects and says nothing. */
+  /** Connects and sends nothing. */
   static async open(url: string): Promise<RawPeer> {
     const peer = new RawPeer(url);
     await once(peer.socket, "connect");
     return peer;
   }
 
-  /** Connects and shakes hands; `subprotocol` undefined offers none. */
+  /** Connects and completes the handshake; offers no subprotocol if that is undefined. */
   static async upgrade(url: string, headers: Readonly<Record<string, string>> = {}, native = true): Promise<RawPeer> {
     const peer = await RawPeer.open(url);
     const all = {
@@ -73,7 +73,7 @@ export class RawPeer {
     while (this.#received.length === 0) await once(this.socket, "data");
   }
 
-  /** Frames that came before it are passed over; none has 64 KiB. */
+  /** Earlier frames are skipped; none has 64 KiB. */
   #closeCode(): number | undefined {
     const bytes = this.#received;
     for (let at = 0; at + 4 <= bytes.length; ) {

@@ -1,14 +1,14 @@
-// The error of a call that must be refused, as the part of it that is API: code and data.
+// The error of a refused call, reduced to the part that is API: code and data.
 import { ExecwireError } from "../../lib/errors.ts";
 import type { ErrorCode, ErrorData } from "../../protocol/index.ts";
 
-/** What a refused call says. */
+/** A refusal. */
 export interface Refusal {
   readonly code: ErrorCode;
   readonly data: ErrorData;
 }
 
-/** The refusal of `call`. Anything else that it does, success included, is an error. */
+/** The refusal of `call`. Every other outcome, including success, is an error. */
 export async function refusal(call: Promise<unknown>): Promise<Refusal> {
   try {
     await call;

@@ -1,4 +1,4 @@
-// What the stdin of a process is, asked of the process itself: for specs that look without a child of ours in between.
+// The file that is the stdin of a process, from /proc: for specs that inspect a process without a child object.
 import { readlinkSync, statSync } from "node:fs";
 import type { StreamFile } from "../../lib/spawn/open-files.ts";
 

@@ -1,8 +1,8 @@
-// Facts about processes, read from /proc by the specs themselves: what lib reads there is what they are to check.
+// Facts about processes, read from /proc by the specs themselves, since they check what lib reads there.
 import { readdirSync, readFileSync } from "node:fs";
 import { constants } from "node:os";
 
-/** Number of descriptors this program holds. */
+/** Number of descriptors of this program. */
 export function openDescriptors(): number {
   return readdirSync("/proc/self/fd").length;
 }
@@ -12,7 +12,7 @@ export function threads(): number {
   return readdirSync("/proc/self/task").length;
 }
 
-/** State letter of a process (`Z` is a zombie); undefined when there is none of that pid. */
+/** State letter of a process (`Z` is a zombie); undefined if there is no process with that pid. */
 export function stateOf(pid: number): string | undefined {
   return statusOf(pid, "State");
 }
@@ -22,7 +22,7 @@ export function isAlive(pid: number): boolean {
   return ![undefined, "Z", "X"].includes(stateOf(pid));
 }
 
-/** Whether a signal waits to be delivered to a process; two of one number that wait are one. */
+/** Whether a signal is pending for a process; two pending ones with the same number are merged. */
 export function isPending(pid: number, signal: NodeJS.Signals): boolean {
   const mask = statusOf(pid, "ShdPnd") ?? "0";
   return ((BigInt(`0x${mask}`) >> BigInt(constants.signals[signal] - 1)) & 1n) === 1n;
@@ -46,7 +46,7 @@ function parentOf(pid: number): number | undefined {
   return parent === undefined ? undefined : Number(parent);
 }
 
-/** The first word of a field of a process's status; undefined when there is none of that pid. */
+/** The first word of a field of a process's status; undefined if there is no process with that pid. */
 function statusOf(pid: number, field: string): string | undefined {
   try {
     return new RegExp(`^${field}:\\s+(\\S+)`, "m").exec(readFileSync(`/proc/${pid}/status`, "latin1"))?.[1];

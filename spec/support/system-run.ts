@@ -1,5 +1,5 @@
-// Runs a program outside of jest, such as our own command line or a small node script, and collects what it did. With
-// child_process and a deadline, so that a bug in what is tested cannot hide in what tests it.
+// Runs a program outside of jest, such as our own command line or a small Node script, and collects its outcome. With
+// child_process and a deadline, so that a bug in the code under test cannot hide in the test.
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ const root = join(import.meta.dirname, "../..");
 /** Files of the built package. */
 export const dist = join(root, "dist");
 
-/** What a program did. */
+/** The outcome of a program. */
 export interface Ran {
   readonly stdout: string;
   readonly stderr: string;
@@ -18,9 +18,9 @@ export interface Ran {
 
 /** How to run it. */
 export interface RunProgramOptions extends SpawnOptions {
-  /** Its whole stdin; without it stdin is empty. */
+  /** Its whole stdin; empty by default. */
   readonly input?: string | Buffer;
-  /** Told of the child once it runs. */
+  /** Called with the child once it runs. */
   readonly onStart?: (child: ChildProcess) => void;
 }
 
@@ -59,7 +59,7 @@ export function scriptArgv(name: string, ...args: string[]): string[] {
   return [process.execPath, join(root, "spec/resilience/programs", `${name}.mjs`), ...args];
 }
 
-/** Runs such a script; it reports one line of JSON. */
+/** Runs such a script, which prints one line of JSON. */
 export async function runScript(name: string, ...args: string[]): Promise<unknown> {
   const ran = await runProgram(scriptArgv(name, ...args));
   if (ran.code !== 0) throw new Error(`${name} ended with ${ran.code ?? ran.signal}: ${ran.stderr}`);

@@ -1,4 +1,4 @@
-// `execwire serve` as a program of its own, with a runtime directory that no other spec shares.
+// `execwire serve` as a program of its own, with a runtime directory for each spec file.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -7,19 +7,19 @@ import { join } from "node:path";
 import { afterAll } from "@jest/globals";
 import { cliArgv, type Ran, type RunProgramOptions, runCli } from "./system-run.ts";
 
-/** A server that is up. */
+/** A running server. */
 export interface HostedServer {
   readonly url: string;
   readonly child: ChildProcess & { readonly pid: number };
-  /** All it printed so far. */
+  /** Everything it has printed so far. */
   readonly printed: { stdout: string; stderr: string };
   /** How it ended. */
   readonly ended: Promise<{ code: number | null; signal: string | null }>;
 }
 
-/** A user's surroundings: a runtime directory, servers in it, and terminals to give commands. */
+/** A user's environment: a runtime directory, servers in it, and terminals for commands. */
 export class Surroundings {
-  /** What XDG_RUNTIME_DIR names; the runtime directory is `execwire` in it. */
+  /** The value of XDG_RUNTIME_DIR; the runtime directory is `execwire` in it. */
   readonly runtimeDir = mkdtempSync(join(tmpdir(), "execwire-spec-"));
   readonly env: NodeJS.ProcessEnv = { ...process.env, XDG_RUNTIME_DIR: this.runtimeDir };
   readonly #servers: HostedServer[] = [];
@@ -30,8 +30,8 @@ export class Surroundings {
   }
 
   /**
-   * Starts a server and waits for its line on stdout; rejects when it ends instead. `before` is what a shell does first, such as
-   * `ulimit -n 64`, in what becomes the server.
+   * Starts a server and waits for its line on stdout; rejects if it exits instead. `before` is a shell command that runs first,
+   * such as `ulimit -n 64`, in the process that becomes the server.
    */
   async serve(args: readonly string[] = [], env: NodeJS.ProcessEnv = {}, before = ""): Promise<HostedServer> {
     const program = cliArgv("serve", ...args);
@@ -54,7 +54,7 @@ export class Surroundings {
     return server;
   }
 
-  /** Gives a command in another terminal. */
+  /** Runs a command in another terminal. */
   cli(args: readonly string[], options: RunProgramOptions = {}): Promise<Ran> {
     return runCli(args, { ...options, env: { ...this.env, ...options.env } });
   }
@@ -67,7 +67,7 @@ export class Surroundings {
   }
 }
 
-/** Surroundings for one spec file. */
+/** An environment for one spec file. */
 export function makeSurroundings(): Surroundings {
   const surroundings = new Surroundings();
   afterAll(() => surroundings.end());

@@ -1,9 +1,9 @@
-// Waits for a state that the operating system announces with no event, such as the end of somebody else's child.
+// Waits for a state that the operating system announces by no event, such as the end of another program's child.
 import { setTimeout as pause } from "node:timers/promises";
 
 const LOOK_AGAIN_MS = 20;
 
-/** The first value of `look` that passes `test`; the last one seen when the deadline is over, for `expect` to show. */
+/** The first value of `look` that passes `test`; after the deadline the last one, for `expect` to show. */
 export async function settled<T>(
   look: () => T | Promise<T>,
   test: (value: T) => boolean,

@@ -1,4 +1,4 @@
-// The events of a process in the form in which specs compare them: chunks as text, everything else as it is.
+// The events of a process in the form in which specs compare them: chunks as text, everything else unchanged.
 import { firstValueFrom, map, toArray } from "rxjs";
 import type { Process } from "../../lib/process/process.ts";
 import type { ClosedEvent, Delivery, ExitedEvent, GapNotice, OutputEvent, StreamName } from "../../protocol/index.ts";
@@ -11,17 +11,17 @@ export interface OutputText {
   readonly text: string;
 }
 
-/** What a subscriber saw. */
+/** What a subscriber received. */
 export type Seen = OutputText | Exclude<Delivery, OutputEvent>;
 
-/** One delivery as a spec compares it. */
+/** One delivery in that form. */
 export function seen(delivery: Delivery): Seen {
   if (delivery.type !== "output") return delivery;
   const { type, seq, stream, chunk } = delivery;
   return { type, seq, stream, text: Buffer.from(chunk).toString() };
 }
 
-/** All that a subscriber after `afterSeq` is told, once the process is closed. */
+/** Everything that a subscriber after `afterSeq` receives, once the process is closed. */
 export function transcript(process: Process, afterSeq = 0): Promise<Seen[]> {
   return firstValueFrom(process.events({ afterSeq }).pipe(map(seen), toArray()));
 }
@@ -45,12 +45,12 @@ export function exited(seq: number, facts: Partial<ExitedEvent> = {}): ExitedEve
   };
 }
 
-/** An expected end; by default nothing was printed. */
+/** An expected end; by default without output. */
 export function closed(seq: number, bytes: Partial<Record<StreamName, number>> = {}): ClosedEvent {
   return { type: "closed", seq, bytes: { stdout: 0, stderr: 0, pty: 0, ...bytes } };
 }
 
-/** An expected loss. */
+/** An expected gap. */
 export function gap(firstSeq: number, lastSeq: number, bytes: number): GapNotice {
   return { type: "gap", firstSeq, lastSeq, bytes };
 }

@@ -1,4 +1,4 @@
-// What is left of a tree of processes, asked of the operating system.
+// What is left of a tree of processes, according to the operating system.
 import { readdirSync, readFileSync } from "node:fs";
 import { isAlive } from "./system-facts.ts";
 import { settled } from "./system-wait.ts";
@@ -24,7 +24,7 @@ export function findProcesses(text: string): number[] {
   return pids.map(Number).filter(isAlive);
 }
 
-/** The numbers in what a child printed, such as pids. */
+/** The numbers in a child's output, such as pids. */
 export function numbersIn(text: string): number[] {
   return (text.match(/\d+/g) ?? []).map(Number);
 }

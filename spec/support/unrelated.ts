@@ -1,4 +1,4 @@
-// Processes that are not of the supervisor under test, but get hold of the streams of what it supervises.
+// Processes that do not belong to the supervisor under test, but have the streams of its processes open.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -6,19 +6,19 @@ import { isAlive } from "./system-facts.ts";
 import { settled } from "./system-wait.ts";
 import { endDetached, findProcesses } from "./trees.ts";
 
-/** A process with a life of its own, and what a supervised command does to hand it its streams. */
+/** An unrelated process, and how a supervised command passes its streams to it. */
 export interface Unrelated {
-  /** Starts it: before the command, or after. */
+  /** Starts it, before or after the command. */
   begin(): Promise<void>;
-  /** argv of a command that prints `ready` once the other one has its streams. */
+  /** argv of a command that prints `ready` once the other process has its streams. */
   readonly client: readonly string[];
   readonly tty: boolean;
-  /** What must live on: the process and those that it has started. */
+  /** Pids that must survive: the process and those that it has started. */
   pids(): readonly number[];
   end(): Promise<void>;
 }
 
-/** Accepts descriptors over a unix socket and keeps them, as an ssh master does; so does a worker that it has forked. */
+/** Accepts descriptors over a unix socket and keeps them, as an ssh master does; a worker that it forks does the same. */
 const MASTER = `
 import os, socket, sys, time
 server = socket.socket(socket.AF_UNIX)
@@ -33,7 +33,7 @@ if worker:
     os.write(fds[1], b"ready\\n")
 time.sleep(1000)
 `;
-/** Waits for the socket of a master, and passes it all three standard streams. */
+/** Waits for the socket of a master, and passes all three standard streams to it. */
 const CLIENT = `
 import os, socket, sys, time
 client = socket.socket(socket.AF_UNIX)
@@ -42,7 +42,7 @@ socket.send_fds(client, [b"take"], [0, 1, 2])
 time.sleep(1000)
 `;
 
-/** A process that is passed the descriptors of the command. */
+/** A process that receives the descriptors of the command. */
 export function master(socket: string): Unrelated {
   let child: ChildProcess | undefined;
   const pids: number[] = [];
@@ -61,7 +61,7 @@ export function master(socket: string): Unrelated {
   };
 }
 
-/** A tmux server with a program in it; the command is a client of it. It prints the name of its session, `ready`. */
+/** A tmux server with a program in it; the command is its client. It prints the name of its session, `ready`. */
 export function tmux(socket: string): Unrelated {
   const call = (...args: string[]) => execFileSync("tmux", ["-S", socket, "-f", "/dev/null", ...args]).toString();
   const begin = async () => void call("new-session", "-d", "-s", "ready", "sleep 1000");
@@ -85,7 +85,7 @@ export function tmux(socket: string): Unrelated {
   };
 }
 
-/** A shell in a session of its own that opens the stdout of `pid` to look at it, and a child that inherits it. */
+/** A shell in a session of its own that opens the stdout of `pid` for reading, and a child that inherits it. */
 export async function curiousShell(pid: number): Promise<Pick<Unrelated, "pids" | "end">> {
   const script = `exec 9>/proc/$0/fd/1; sleep 1000 & echo $!; wait`;
   const shell = spawn("/bin/sh", ["-c", script, `${pid}`], { stdio: ["ignore", "pipe", "inherit"], detached: true });

@@ -1,4 +1,4 @@
-// A supervisor, a server on a port of 127.0.0.1, a bad network before it and clients: what the specs of the wire work with.
+// A supervisor, a server on a port of 127.0.0.1, a bad network in front of it, and clients: the set-up of the wire specs.
 
 import type { RemoteBackend } from "../../lib/client/remote-backend.ts";
 import { type ConnectOptions, connect } from "../../lib/connect.ts";
@@ -9,7 +9,7 @@ import { WireProxy } from "./wire-proxy.ts";
 /** The token of every host. */
 export const TOKEN = "a token for specs";
 
-/** Clients that come back at once: what a spec waits for is a state, not this. */
+/** Clients reconnect at once: specs wait for states and not for these pauses. */
 const EAGER = { backoffFirstMs: 1, backoffLastMs: 10 };
 
 /** Everything between a process and its clients. */
@@ -25,7 +25,7 @@ export class WireHost {
     this.proxy = proxy;
   }
 
-  /** Starts all but the clients. `limits` are those of the supervisor and the server. */
+  /** Starts everything except clients. `limits` are those of the supervisor and the server. */
   static async open(options: Partial<ServeOptions> = {}): Promise<WireHost> {
     const supervisor = createSupervisor(options.limits ? { limits: options.limits } : {});
     const listen = { host: "127.0.0.1", port: 0 };
@@ -33,12 +33,12 @@ export class WireHost {
     return new WireHost(supervisor, server, await WireProxy.to(server.url as string));
   }
 
-  /** A client behind the proxy. */
+  /** A client that connects through the proxy. */
   connect(options: ConnectOptions = {}): Promise<RemoteBackend> {
     return this.#connect(this.proxy.url, options);
   }
 
-  /** A client with a good connection. */
+  /** A client that connects directly. */
   connectDirectly(options: ConnectOptions = {}): Promise<RemoteBackend> {
     return this.#connect(this.server.url as string, options);
   }

@@ -9,7 +9,7 @@ export async function becomes({ link }: RemoteBackend, state: LinkState): Promis
   await firstValueFrom(link.state$.pipe(filter((now) => now === state)));
 }
 
-/** Resolves when the client lost its connection and has one again. */
+/** Resolves when the client has lost its connection and reconnected. */
 export async function comesBack(client: RemoteBackend): Promise<void> {
   await becomes(client, "recovering");
   await becomes(client, "connected");

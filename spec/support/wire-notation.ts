@@ -1,6 +1,6 @@
-// Frames as a person writes them down.
+// Frames in a notation for people.
 
-/** Hex with spaces to read it by; `"text"` stands for a short string with its head, `=` for a pair. */
+/** Hex with spaces for readability; `"text"` is a short string with its head, `=` is a pair. */
 export function bytes(notation: string): string {
   return notation
     .replace(/"([^"]*)"/g, (_match, text: string) => {

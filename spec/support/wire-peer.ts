@@ -1,4 +1,4 @@
-// The other end of a transport, in the hands of a spec: what arrives is decoded and kept, what is sent is up to the spec.
+// The other end of a transport, controlled by a spec: it decodes and keeps what arrives, and the spec decides what it sends.
 import type { Transport } from "../../lib/transport/transport.ts";
 import { type ClientMessage, decode, encode, PROTOCOL_VERSION, type ServerMessage } from "../../protocol/index.ts";
 
@@ -11,14 +11,14 @@ export interface Closing {
   readonly reason: string;
 }
 
-/** An end of a connection that plays a client or a server. */
+/** One end of a connection, as a client or as a server. */
 export class WirePeer {
   readonly transport: Transport;
-  /** All that arrived. */
+  /** All messages that arrived. */
   readonly received: Message[] = [];
   /** Resolves when the connection ends. */
   readonly closed: Promise<Closing>;
-  /** The end, once it is there. */
+  /** The end, once the connection has ended. */
   closing: Closing | undefined;
   readonly #onMessage = new Set<() => void>();
   #looked = 0;
@@ -56,7 +56,7 @@ export class WirePeer {
     this.say({ type: "request", id, acked, method, params } as ClientMessage);
   }
 
-  /** The next message of that type that was not looked at yet; those before it are passed over. */
+  /** The next message of that type that was not returned yet; earlier ones are skipped. */
   async next(type: string): Promise<Message> {
     for (;;) {
       for (; this.#looked < this.received.length; ) {
@@ -75,7 +75,7 @@ export class WirePeer {
     }
   }
 
-  /** The first reply to a request, also one that was passed over. */
+  /** The first reply to a request, also one that was skipped. */
   async reply(id: number): Promise<Message> {
     for (;;) {
       const reply = this.of("reply").find((message) => message.id === id);
@@ -84,7 +84,7 @@ export class WirePeer {
     }
   }
 
-  /** Messages of a type that arrived so far. */
+  /** The messages of a type that have arrived so far. */
   of(type: string): Message[] {
     return this.received.filter((message) => message.type === type);
   }

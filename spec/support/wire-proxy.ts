@@ -1,12 +1,12 @@
 // A bad network between a client and a server: a TCP proxy that cuts connections, in the middle of a frame too, refuses
-// new ones, or stops to forward without a word.
+// new ones, or silently stops forwarding.
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 
 /** `up` is from the client to the server, `down` the other way. */
 export type Direction = "up" | "down";
 
-/** What Node reads at most in one go. */
+/** Most bytes that Node reads at once. */
 const FULL_READ = 64 * 1024;
 
 /** A proxy on a port of 127.0.0.1. */
@@ -21,9 +21,9 @@ export class WireProxy {
   #bytesToCut = Number.POSITIVE_INFINITY;
   #chunksPerCut = Number.POSITIVE_INFINITY;
   #chunksToCut = Number.POSITIVE_INFINITY;
-  /** Connections that were forwarded so far. */
+  /** Number of connections forwarded so far. */
   connections = 0;
-  /** Cuts made by `cutAfter`. */
+  /** Number of cuts made by `cutAfter`. */
   cuts = 0;
 
   private constructor(server: Server, port: number) {
@@ -43,12 +43,12 @@ export class WireProxy {
     return `ws://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Cuts every connection; the next one is let through. */
+  /** Cuts every connection; new ones are forwarded. */
   cut(): void {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** Cuts every connection, and each new one at once, until `admit`. */
+  /** Cuts every connection and each new one at once, until `admit`. */
   refuse(): void {
     this.#admits = false;
     this.cut();
@@ -58,24 +58,24 @@ export class WireProxy {
     this.#admits = true;
   }
 
-  /** Stops to forward, of present and new connections alike; nobody is told. */
+  /** Silently stops forwarding, of existing and new connections. */
   hold(...directions: Direction[]): void {
     for (const direction of directions) this.#held.add(direction);
   }
 
-  /** Forwards again, also what came meanwhile. */
+  /** Forwards again, including what arrived meanwhile. */
   release(): void {
     this.#held.clear();
     for (const resume of this.#resumes.splice(0)) resume();
   }
 
-  /** Cuts all again and again, each time after as many bytes in both directions as `next` says; undefined ends it. */
+  /** Cuts all connections again and again, each time after `next` bytes in both directions; undefined ends it. */
   cutAfter(next: (() => number) | undefined): void {
     this.#nextCut = next;
     this.#bytesToCut = next?.() ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Cuts all again and again, each time after as many frames in both directions, roughly: small ones are a chunk each. */
+  /** Cuts all connections again and again, each time after about so many frames in both directions: a small frame is a chunk. */
   cutEvery(chunks: number): void {
     this.#chunksPerCut = chunks;
     this.#chunksToCut = chunks;
@@ -123,7 +123,7 @@ export class WireProxy {
         return;
       }
       this.#bytesToCut -= chunk.length;
-      // A full read is a part of a larger frame, which must get through sooner or later.
+      // A full read is a part of a larger frame, which must pass sooner or later.
       if (chunk.length < FULL_READ) this.#chunksToCut -= 1;
       if (this.#chunksToCut <= 0) {
         this.#chunksToCut = this.#chunksPerCut;

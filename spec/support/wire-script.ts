@@ -1,16 +1,16 @@
-// A server that is a script: each connection of a client waits for what the spec makes of it.
+// A scripted server: the spec decides what each connection receives.
 import { memoryPair } from "../../lib/transport/memory-pair.ts";
 import type { OpenTransport, Transport } from "../../lib/transport/transport.ts";
 import { nextTurn } from "./next-turn.ts";
 import { WirePeer } from "./wire-peer.ts";
 
-/** Makes connections, each with a peer at its other end. */
+/** Opens connections, each with a peer at its other end. */
 export class ScriptedServer {
   /** The server's end of every connection so far. */
   readonly peers: WirePeer[] = [];
-  /** Attempts to connect, failed ones included. */
+  /** Attempts to connect, including failed ones. */
   attempts = 0;
-  /** While false, nobody is there. */
+  /** While false, connecting fails. */
   up = true;
 
   readonly open: OpenTransport = async (): Promise<Transport> => {
@@ -28,7 +28,7 @@ export class ScriptedServer {
     return last;
   }
 
-  /** Says welcome on the last connection. */
+  /** Sends welcome on the last connection. */
   async welcome(facts: object = {}): Promise<void> {
     await nextTurn();
     const limits = { sessionTtlMs: 80_000, pingMs: 1_000, frameBytes: 1_000_000, windowBytes: 524_288 };

@@ -1,8 +1,8 @@
-// One at a time.
+// Tasks run one at a time.
 import { expect, it } from "@jest/globals";
 import { Mutex } from "../../lib/mutex.ts";
 
-it("runs tasks in the order of the calls, each after the end of the one before, also when that fails", async () => {
+it("runs tasks in the order of the calls, each after the previous one has ended or failed", async () => {
   const mutex = new Mutex();
   const seen: string[] = [];
   const task = (name: string, fails = false) =>

@@ -4,9 +4,9 @@ import { type Command, InvalidArgumentError } from "commander";
 import type { PathMapping } from "../../exec/path-mapping.ts";
 import { openExecSessions } from "../../exec/sessions.ts";
 import type { Backend } from "../../process/backend.ts";
-import { ShutdownSignal } from "../end-request.ts";
 import { addServerOptions, collectPairs, type ServerOptions } from "../options.ts";
 import { say, UsageError } from "../report.ts";
+import { ShutdownSignal } from "../shutdown-signal.ts";
 
 interface McpOptions extends ServerOptions {
   readonly remote?: boolean;

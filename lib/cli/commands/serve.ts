@@ -8,14 +8,14 @@ import { type ListenAddress, serve } from "../../server/server.ts";
 import type { OnSupervisorDeath } from "../../spawn/guard.ts";
 import type { SpawnerName } from "../../spawn/load-spawner.ts";
 import { hasProc } from "../../spawn/proc.ts";
-import { isSet, ShutdownSignal } from "../end-request.ts";
+import { type Credentials, loadCredentials, publish } from "../credentials.ts";
 import { allowHeapGrowth } from "../heap-growth.ts";
 import { parseListen } from "../listen-address.ts";
 import { collect, milliseconds, parseSeconds, spawnerOption } from "../options.ts";
 import { write } from "../output.ts";
 import { say, UsageError } from "../report.ts";
-import { type Credentials, loadCredentials, publish } from "../serve-locally.ts";
 import { acceptStdio } from "../serve-stdio.ts";
+import { isSet, ShutdownSignal } from "../shutdown-signal.ts";
 
 interface ServeCommandOptions {
   readonly listen: ListenAddress | "stdio";

@@ -1,4 +1,4 @@
-// A Codex exec-server as a backend. The dialect has no list, no attach and no labels: the processes of this backend are those
+// A Codex exec-server as a backend. Its protocol has no list, no attach and no labels, so this backend has only the processes
 // that this client has started.
 import {
   checkGrace,
@@ -22,16 +22,16 @@ import type { TextTransport } from "../../transport/websocket-client.ts";
 import { CodexError } from "../codex-error.ts";
 import { type Envelope, NO_ID } from "../envelope.ts";
 import { answerOf, processEvent, startResult } from "./answers.ts";
-import { Brake } from "./brake.ts";
 import { CodexCalls } from "./calls.ts";
 import { CodexLink } from "./codex-link.ts";
 import { CodexPort, unknownProcess } from "./codex-port.ts";
-import { KnownProcess } from "./known-process.ts";
+import { CodexProcess } from "./codex-process.ts";
+import { ReadFlowControl } from "./read-flow-control.ts";
 import { errorOf, fromStartError } from "./refusals.ts";
 import { requestStart } from "./start-call.ts";
 import { toStartRequest } from "./start-params.ts";
 
-/** How to be a client. */
+/** How to connect, and the limits. */
 export interface CodexBackendOptions {
   readonly open: () => Promise<TextTransport>;
   readonly limits: Limits;
@@ -39,7 +39,7 @@ export interface CodexBackendOptions {
   readonly clock?: Clock;
 }
 
-/** The processes that one client has at a Codex exec-server. */
+/** The processes of one client at a Codex exec-server. */
 export class CodexBackend implements Backend {
   readonly changes$: GuardedObservable<ProcessInfo>;
   readonly link: CodexLink;
@@ -47,11 +47,11 @@ export class CodexBackend implements Backend {
   readonly #onError: ReportError;
   readonly #clock: Clock;
   readonly #calls: CodexCalls;
-  readonly #brake: Brake;
-  readonly #processes: ProcessTable<KnownProcess>;
-  readonly #ports = new WeakMap<KnownProcess, CodexPort>();
+  readonly #flow: ReadFlowControl;
+  readonly #processes: ProcessTable<CodexProcess>;
+  readonly #ports = new WeakMap<CodexProcess, CodexPort>();
   #closing: Promise<void> | undefined;
-  /** Why nothing is known any more. */
+  /** Why the connection was given up. */
   #failure: ExecwireError | undefined;
 
   constructor(options: CodexBackendOptions) {
@@ -59,7 +59,7 @@ export class CodexBackend implements Backend {
     this.#onError = options.onError ?? reportToConsole;
     this.#clock = guardedClock(options.clock ?? systemClock, this.#onError);
     const clock = this.#clock;
-    this.#brake = new Brake({
+    this.#flow = new ReadFlowControl({
       leaseMs: options.limits.pauseLeaseMs,
       clock,
       setPaused: (paused) => this.link.setPaused(paused),
@@ -70,11 +70,11 @@ export class CodexBackend implements Backend {
       clock,
       onStuck: () => this.link.reopen(),
       onBusy: (busy) => {
-        this.#brake.isBusy = busy;
+        this.#flow.isBusy = busy;
       },
     });
     this.#processes = new ProcessTable({
-      // How many processes may run is for the server to say.
+      // The server limits how many processes may run.
       limits: { ...options.limits, liveProcesses: Number.POSITIVE_INFINITY },
       clock,
       onError: this.#onError,
@@ -91,7 +91,7 @@ export class CodexBackend implements Backend {
     });
   }
 
-  /** Resolves when connected, with what there is to know of the server's machine. */
+  /** Resolves when connected and, if the server reports it, its environment is known. */
   async ready(): Promise<void> {
     await this.link.ready;
     if (this.link.environment) return;
@@ -123,7 +123,7 @@ export class CodexBackend implements Backend {
     return [...this.#processes].map(({ info }) => info);
   }
 
-  /** Kills every process with its group, waits for their ends and leaves. A grace has no meaning in this dialect. */
+  /** Kills every process with its group, waits for the ends and disconnects. The protocol has no grace: `graceMs` is ignored. */
   async close(options: CloseOptions = {}): Promise<void> {
     refuse(checkGrace({ graceMs: options.graceMs }));
     this.#closing ??= this.#close();
@@ -134,9 +134,9 @@ export class CodexBackend implements Backend {
     return this.close();
   }
 
-  #create(spec: ProcessSpec, names: StartNames): KnownProcess {
+  #create(spec: ProcessSpec, names: StartNames): CodexProcess {
     const { params, cwd } = toStartRequest(spec, names.processId, this.link.environment);
-    return new KnownProcess({
+    return new CodexProcess({
       identity: describeStart(spec, names, { cwd, startedAt: this.#clock.now() }, this.#limits),
       params,
       calls: this.#calls,
@@ -146,12 +146,12 @@ export class CodexBackend implements Backend {
       windowBytes: this.#limits.windowBytes,
       isPaused: () => this.link.isPaused,
       onChange: (changed) => this.#processes.changed(changed, changed.info),
-      onPressure: ({ log }, full) => this.#brake.press(log.holds, full),
-      onTerminate: ({ log }) => this.#brake.release(log.holds),
+      onPressure: ({ log }, full) => this.#flow.setPressure(log.holds, full),
+      onTerminate: ({ log }) => this.#flow.ignore(log.holds),
     });
   }
 
-  #begin(process: KnownProcess): void {
+  #begin(process: CodexProcess): void {
     const { params } = process;
     requestStart(this.#calls, this.#clock, params, {
       onResult: (result) => void this.#onStarted(process, answerOf(startResult, result).sandboxType ?? "none"),
@@ -163,19 +163,19 @@ export class CodexBackend implements Backend {
     });
   }
 
-  async #onStarted(process: KnownProcess, sandboxType: string): Promise<void> {
+  async #onStarted(process: CodexProcess, sandboxType: string): Promise<void> {
     if (!process.isCancelled) return process.begin(sandboxType);
-    // A server that handles several requests at once may have seen the cancellation before there was anything to end.
+    // A server that handles requests concurrently may have handled the cancellation before the process existed.
     await process.kill().catch(() => undefined);
     this.#onRefused(process, cancelled(process.id));
   }
 
-  #onRefused(process: KnownProcess, error: ExecwireError): void {
+  #onRefused(process: CodexProcess, error: ExecwireError): void {
     process.fail(process.isCancelled && error.code !== "CONNECTION_LOST" ? cancelled(process.id) : error);
     process.remove();
   }
 
-  #processOf(process: KnownProcess, delivery: DeliveryMode): Process {
+  #processOf(process: CodexProcess, delivery: DeliveryMode): Process {
     let port = this.#ports.get(process);
     if (!port) {
       port = new CodexPort(process, this.#calls, this.#clock, this.#limits.writeIds);
@@ -188,8 +188,8 @@ export class CodexBackend implements Backend {
 
   #receive(message: Envelope): void {
     if (message.kind === "notification") {
-      const told = processEvent(message.method, message.params);
-      if (told) this.#processes.find(told.processId)?.follower.push(told.event);
+      const notice = processEvent(message.method, message.params);
+      if (notice) this.#processes.find(notice.processId)?.follower.push(notice.event);
     } else if (message.kind === "error" && message.id === NO_ID) {
       const text = `the server could not read a message: ${errorOf(message.error).message}`;
       this.link.fail(new ExecwireError("PROTOCOL_VIOLATION", text));
@@ -199,8 +199,8 @@ export class CodexBackend implements Backend {
   }
 
   #onConnected(): void {
-    this.#brake.update();
-    // What was missed goes first: a write that is sent again may block what follows it.
+    this.#flow.update();
+    // Reads of missed events go first: a repeated write may block the requests behind it.
     this.#calls.resume(() => {
       for (const process of this.#processes) process.follower.resume();
     });
@@ -208,7 +208,7 @@ export class CodexBackend implements Backend {
 
   #onClosed(reason: ExecwireError): void {
     this.#failure = reason;
-    this.#brake.off();
+    this.#flow.disable();
     this.#calls.fail(reason);
     for (const process of [...this.#processes]) if (!process.isOver) process.fail(reason);
     this.#processes.end(reason.code === "CLOSED" ? undefined : reason);
@@ -216,17 +216,17 @@ export class CodexBackend implements Backend {
 
   async #close(): Promise<void> {
     this.#processes.refuseStarts(new ExecwireError("CLOSED", "the client is closed"));
-    // Without a connection nobody can be told; the server ends the session when its time is over.
+    // Without a connection no kill can be sent; the server ends the processes when the session expires.
     if (this.link.state === "connected") {
-      this.#brake.off();
-      // What has exited cannot be ended any further in this dialect, whoever holds its output open.
+      this.#flow.disable();
+      // The protocol cannot end what an exited process left behind, even if that keeps the streams open.
       const live = [...this.#processes].filter(({ state }) => state === "starting" || state === "running");
       await Promise.race([this.#end(live), this.#deadline()]);
     }
     this.link.close();
   }
 
-  async #end(processes: readonly KnownProcess[]): Promise<void> {
+  async #end(processes: readonly CodexProcess[]): Promise<void> {
     await Promise.all(
       processes.map(async (process) => {
         await process.terminate().catch(() => undefined);

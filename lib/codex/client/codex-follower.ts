@@ -1,11 +1,11 @@
-// Writes the log of one process at an exec-server: puts the events in order, asks for what does not come, and tells what is lost.
+// Keeps the log of one process at an exec-server: orders the events, reads missing ones, and announces lost ones as gaps.
 //
 // Invariants
 // 1. The log accepts every seq once and in order, as an event or within a gap.
 // 2. A hole never lasts: it is filled by later events, or by `process/read`.
-// 3. There is at most one such question on its way; one that was lost with its connection is asked again by `resume`.
-// 4. What an answer lacks may still be on its way: the server keeps 1 MiB, and more than that waits in a full socket. It is lost
-//    when the window has overflowed, or when a second question, a while later, finds that nothing has come.
+// 3. At most one such read is pending; if its connection is lost, `resume` repeats it.
+// 4. Events that a reply lacks may still be on their way: the server keeps 1 MiB, and more than that waits in a full socket. They
+//    are lost if the window has overflowed, or if a second read, a while later, finds that none has arrived.
 import type { ExitedEvent, GapNotice, ProcessEvent, Seq } from "../../../protocol/index.ts";
 import { backoff } from "../../client/backoff.ts";
 import type { Cancel, Clock } from "../../clock.ts";
@@ -15,50 +15,50 @@ import type { RawEvent, ReadReply } from "./answers.ts";
 import { recover } from "./recover.ts";
 import { ReorderWindow } from "./reorder-window.ts";
 
-/** A hole that is still open after this time is asked for: reordering is over within a few milliseconds. */
+/** A hole that is still open after this time is filled by a read: reordering is over within a few milliseconds. */
 const HOLE_MS = 250;
-/** The longest pause between two questions to a server that may follow a process for nobody. */
-const LAST_DOUBT_MS = 5_000;
-/** How far a lossless reader may fall behind while answers keep the connection flowing; then it is taken for gone. */
+/** Longest pause between two polls of a server that may not push the events of the process. */
+const LAST_POLL_MS = 5_000;
+/** Output that a lossless reader may leave unread while replies keep the connection flowing; above it, it is considered dead. */
 const LAG_BYTES = 64 * 1024 * 1024;
 
-/** What a follower needs. */
+/** Bounds of the log, and the connection as the follower uses it. */
 export interface CodexFollowerOptions {
   readonly retainedBytes: number;
   readonly retainedEvents: number;
-  /** How far a lossless reader may fall behind before the server is held back. */
+  /** Output that a lossless reader may leave unread before the server is paused. */
   readonly windowBytes: number;
   readonly clock: Clock;
-  /** Asks for what follows; calls one of them, or neither when the connection is lost. */
-  readonly ask: (afterSeq: Seq, onReply: (reply: ReadReply) => void, onError: (error: ExecwireError) => void) => void;
-  /** Whether nothing is read from the connection at the moment. */
+  /** Reads the events after `afterSeq`. Calls one of the callbacks, or none if the connection is lost. */
+  readonly read: (afterSeq: Seq, onReply: (reply: ReadReply) => void, onError: (error: ExecwireError) => void) => void;
+  /** Whether reading from the connection is paused. */
   readonly isPaused: () => boolean;
-  /** Says how a process ended. */
+  /** Makes the exit event of a notification. */
   readonly exitOf: (event: RawEvent & { readonly type: "exited" }) => ExitedEvent;
-  /** The exit or the end is known, or there will be none. */
+  /** The exit or the end is in the log, or the log has failed. */
   readonly onChange: () => void;
-  /** A lossless reader has fallen behind a window, or has caught up. */
+  /** A lossless reader has fallen a window behind (true) or has caught up (false). */
   readonly onPressure: (full: boolean) => void;
 }
 
-/** Follows one process by notifications and reads, from its start to its end, whether it is read or not. */
+/** Follows one process by notifications and reads from its start to its end, also without readers. */
 export class CodexFollower {
   readonly log: ReplayLog;
   readonly #options: CodexFollowerOptions;
   readonly #window = new ReorderWindow();
-  /** Until the start is confirmed, events wait in the window. */
+  /** The start is confirmed. Until then events wait in the window. */
   #hasBegun = false;
-  /** There may be events before those in the window that nobody will tell. */
+  /** There was a new connection: the server may have sent events that did not arrive, and may not push any more. */
   #hasMissed = false;
-  /** Pauses between questions while it is not certain that the server tells anything by itself. */
-  #doubts: Generator<number, never> | undefined;
-  /** More came than the window holds. */
+  /** Pauses between polls while it is not certain that the server pushes events. */
+  #polls: Generator<number, never> | undefined;
+  /** More events arrived than the window holds. */
   #hasOverflowed = false;
-  /** Where the head was when an answer lacked what follows it. */
-  #suspectSeq: Seq | undefined;
-  /** Counts questions: the answer to an earlier one is out of date. */
+  /** The head when a reply lacked the events after it; they may still arrive (invariant 4). */
+  #unconfirmedGapAfter: Seq | undefined;
+  /** Number of the last read: the reply to an earlier one is out of date. */
   #round = 0;
-  #isAsking = false;
+  #isReading = false;
   #holeTimer: Cancel | undefined;
 
   constructor(options: CodexFollowerOptions) {
@@ -69,38 +69,38 @@ export class CodexFollower {
   }
 
   /**
-   * The process runs: what came already is its beginning. One that was found on another connection than the one that asked for it
-   * may be followed by nobody, so it is asked now and then until the server is seen to tell by itself.
+   * The start is confirmed: events that came already are the beginning. If it was confirmed on another connection than the
+   * request was sent on, the server may not push events: poll until the first one is pushed.
    */
   begin(): void {
     this.#hasBegun = true;
-    if (this.#hasMissed) this.#doubts = backoff(HOLE_MS, LAST_DOUBT_MS);
+    if (this.#hasMissed) this.#polls = backoff(HOLE_MS, LAST_POLL_MS);
     if (this.#hasMissed || this.#hasOverflowed) this.#fill();
     this.#advance();
   }
 
-  /** Takes a notification. */
+  /** Adds a notification. */
   push(event: RawEvent): void {
-    this.#doubts = undefined;
+    this.#polls = undefined;
     if (this.#isOver || event.seq <= this.log.headSeq) return;
     if (this.#hasBegun && event.seq === this.log.headSeq + 1) this.#accept(event);
     else if (!this.#window.put(event)) {
-      // All of it is in the answer to a read.
+      // A read returns all of it.
       this.#hasOverflowed = true;
       if (this.#hasBegun) this.#fill();
     }
     this.#advance();
   }
 
-  /** On a new connection: what happened meanwhile was told to nobody. */
+  /** To be called on a new connection: what the server sent in the meantime is lost. */
   resume(): void {
-    this.#isAsking = false;
+    this.#isReading = false;
     this.#hasMissed = true;
-    this.#doubts = undefined;
+    this.#polls = undefined;
     if (this.#hasBegun) this.#fill();
   }
 
-  /** Nothing will come any more. */
+  /** Ends the log with `error`. */
   fail(error: ExecwireError): void {
     this.#holeTimer?.();
     this.#window.clear();
@@ -111,41 +111,41 @@ export class CodexFollower {
     return this.log.closed || this.log.failure !== undefined;
   }
 
-  /** Accepts what is next, and watches over what is not. */
+  /** Accepts the next events in the window; if others remain, waits for the hole before them. */
   #advance(): void {
     if (!this.#hasBegun || this.#isOver) return;
     const before = this.log.headSeq;
     for (let event = this.#window.take(before + 1); event; event = this.#window.take(this.log.headSeq + 1)) {
       this.#accept(event);
     }
-    if (this.log.headSeq > before || (this.#window.size === 0 && this.#suspectSeq === undefined)) {
+    if (this.log.headSeq > before || (this.#window.size === 0 && this.#unconfirmedGapAfter === undefined)) {
       this.#holeTimer?.();
       this.#holeTimer = undefined;
     }
-    if (this.#window.size > 0) this.#watch();
+    if (this.#window.size > 0) this.#waitForHole();
   }
 
   #onHole(): void {
     this.#holeTimer = undefined;
-    if (this.#options.isPaused()) this.#watch();
+    if (this.#options.isPaused()) this.#waitForHole();
     else this.#fill();
   }
 
-  #watch(ms: number = HOLE_MS): void {
+  #waitForHole(ms: number = HOLE_MS): void {
     this.#holeTimer ??= this.#options.clock.after(ms, () => this.#onHole());
   }
 
   #fill(): void {
-    if (this.#isAsking || this.#isOver) return;
-    this.#isAsking = true;
+    if (this.#isReading || this.#isOver) return;
+    this.#isReading = true;
     this.#round += 1;
     const round = this.#round;
-    this.#options.ask(
+    this.#options.read(
       this.log.headSeq,
       (reply) => {
         if (round !== this.#round || this.#isOver) return;
-        this.#isAsking = false;
-        this.#take(reply);
+        this.#isReading = false;
+        this.#addReply(reply);
       },
       (error) => {
         if (round === this.#round) this.fail(error);
@@ -153,16 +153,16 @@ export class CodexFollower {
     );
   }
 
-  #take(reply: ReadReply): void {
+  #addReply(reply: ReadReply): void {
     const { headSeq, exited } = this.log;
     const events = recover(reply, headSeq, exited !== undefined, this.#window);
     // Invariant 4.
-    if (!this.#hasOverflowed && this.#suspectSeq !== headSeq && events.some(({ type }) => type === "gap")) {
-      this.#suspectSeq = headSeq;
-      return this.#watch();
+    if (!this.#hasOverflowed && this.#unconfirmedGapAfter !== headSeq && events.some(({ type }) => type === "gap")) {
+      this.#unconfirmedGapAfter = headSeq;
+      return this.#waitForHole();
     }
     this.#hasOverflowed = false;
-    this.#suspectSeq = undefined;
+    this.#unconfirmedGapAfter = undefined;
     for (const event of events) {
       if (this.#isOver) return;
       if (event.type === "closed" && reply.failure !== undefined && !this.log.exited) {
@@ -172,15 +172,15 @@ export class CodexFollower {
     }
     this.#window.dropThrough(this.log.headSeq);
     this.#advance();
-    if (this.#doubts && !this.#isOver) this.#watch(this.#doubts.next().value);
+    if (this.#polls && !this.#isOver) this.#waitForHole(this.#polls.next().value);
   }
 
   #accept(event: RawEvent | GapNotice): void {
-    // Readers may wait for answers, so the connection can flow although one of them is behind.
+    // Replies are awaited on the same connection, so it may flow although a reader is behind.
     const readSeq = this.log.holds.floor();
     if (this.log.bytesAfter(readSeq) >= LAG_BYTES) this.log.holds.drop(readSeq);
     if (this.log.accept(this.#eventOf(event))) return;
-    const message = `the server told ${event.type} of a process where it cannot be: a second exit, or an end without one`;
+    const message = `the server sent an impossible event ${event.type}: it is a second exit, or an end without an exit`;
     this.fail(new ExecwireError("PROTOCOL_VIOLATION", message));
   }
 

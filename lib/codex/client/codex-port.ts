@@ -1,5 +1,5 @@
-// The port of a process at a Codex exec-server. What the dialect has no word for is refused by name; what can be answered
-// here is not asked there, for the server handles one request of a connection after another.
+// The port of a process at a Codex exec-server. What the protocol cannot express is refused by name. What can be answered here is
+// not requested: the server handles the requests of a connection one after another.
 import type { ReadResult, SignalName, TerminalSize, WriteStatus } from "../../../protocol/index.ts";
 import { newUuid } from "../../client/uuid.ts";
 import type { Clock } from "../../clock.ts";
@@ -17,32 +17,32 @@ import type {
 import { CodexError } from "../codex-error.ts";
 import { answerOf, writeResult } from "./answers.ts";
 import type { CodexCalls } from "./calls.ts";
-import type { KnownProcess } from "./known-process.ts";
+import type { CodexProcess } from "./codex-process.ts";
 import { refused } from "./refusals.ts";
 import { unsupported } from "./start-params.ts";
 
 const EOF = 0x04;
 const NEWLINE = 0x0a;
 
-/** Commands to a process of this client; there is one port for all its handles. */
+/** Sends commands to a process of this client; all handles of the process share one port. */
 export class CodexPort implements ProcessPort {
-  readonly #process: KnownProcess;
+  readonly #process: CodexProcess;
   readonly #calls: CodexCalls;
   readonly #clock: Clock;
   readonly #ledger: WriteLedger;
-  /** Each write waits for the one before, since a server may handle several requests at once. */
+  /** Each write waits for the previous one, since a server may handle requests concurrently. */
   readonly #writes = new Mutex();
   #atLineStart = true;
   #stdinEnded = false;
 
-  constructor(process: KnownProcess, calls: CodexCalls, clock: Clock, writeIds: number) {
+  constructor(process: CodexProcess, calls: CodexCalls, clock: Clock, writeIds: number) {
     this.#process = process;
     this.#calls = calls;
     this.#clock = clock;
     this.#ledger = new WriteLedger(writeIds);
   }
 
-  /** From the log here: the server would answer nothing else on this connection while a read waits. */
+  /** Reads the local log: the server would answer nothing else on this connection while a read waits. */
   async read(options: ReadCallOptions = {}): Promise<ReadResult> {
     this.#mustBeUp();
     return read(this.#process.log, options, this.#clock);
@@ -53,13 +53,13 @@ export class CodexPort implements ProcessPort {
     return this.#writes.run(() => this.#write(bytes, writeId));
   }
 
-  /** A tty gets its end-of-file character. A pipe cannot be closed. */
+  /** Sends a tty its end-of-file character. The protocol cannot close a pipe. */
   async closeStdin(): Promise<WriteStatus> {
     return this.#writes.run(async () => {
       const closed = this.#whyClosed();
       if (closed) return this.#stdinEnded && closed === "stdinClosed" ? "accepted" : closed;
       if (!this.#process.info.tty) throw unsupported("closeStdin");
-      // In the middle of a line the first one only ends the line.
+      // In the middle of a line, the first end-of-file character only ends the line.
       const status = await this.#send(Buffer.alloc(this.#atLineStart ? 1 : 2, EOF), newUuid());
       this.#stdinEnded = status === "accepted";
       return status;
@@ -70,7 +70,7 @@ export class CodexPort implements ProcessPort {
     if (this.#process.state !== "running") return;
     if (signal !== "SIGINT") throw unsupported(`signal ${signal}`);
     if (scope !== "group") throw unsupported(`scope ${scope}`);
-    // Twice might end what once only interrupts, so it is not repeated when nobody knows whether it arrived.
+    // A second interrupt may end a program that handles one, so it is not repeated if it is unknown whether it arrived.
     const params = { processId: this.#process.id, signal: "interrupt" };
     await this.#calls.call("process/signal", params, { afterLoss: "fail" }).catch(refused);
   }
@@ -81,10 +81,10 @@ export class CodexPort implements ProcessPort {
     if (this.#process.state === "running") throw unsupported("resize");
   }
 
-  /** SIGKILL to the process group, at once: the dialect knows no other end, so a grace is refused. */
+  /** SIGKILL to the process group, at once: the protocol has no other way, so a grace is refused. */
   async terminate({ graceMs, scope }: TerminateOptions = {}): Promise<{ readonly running: boolean }> {
     const { state } = this.#process;
-    // An explicit scope asks for what an exited process left behind, and there is no way to reach that.
+    // An explicit scope asks to end what an exited process left behind, which the protocol cannot reach.
     if (state === "exited" && scope !== undefined) throw unsupported(`scope ${scope} after the exit`);
     if (state !== "starting" && state !== "running") return { running: false };
     if (graceMs) throw unsupported("graceMs");
@@ -115,14 +115,14 @@ export class CodexPort implements ProcessPort {
     return status;
   }
 
-  /** Throws PROCESS_STARTING or PROCESS_UNKNOWN before and after. */
+  /** Throws PROCESS_STARTING before the start and PROCESS_UNKNOWN after the removal. */
   #mustBeUp(): void {
     const { state, id } = this.#process;
     if (state === "starting") throw new ExecwireError("PROCESS_STARTING", `process ${id} is starting`);
     if (state === "removed") throw unknownProcess(id);
   }
 
-  /** Why nothing can be written; the server would accept bytes for a process that has exited. */
+  /** Why nothing can be written; checked here, since the server accepts bytes for a process that has exited. */
   #whyClosed(): WriteStatus | undefined {
     const { state, info, log } = this.#process;
     if (log.failure && state !== "removed") throw log.failure;
@@ -137,15 +137,15 @@ export class CodexPort implements ProcessPort {
       const answer = await this.#calls.call("process/write", params, { afterLoss: "repeat", mayBlock: true });
       return answerOf(writeResult, answer).status;
     } catch (error) {
-      // The server's words for a process that was terminated.
+      // The server's message for a process that was terminated.
       if (error instanceof CodexError && /failed to write/i.test(error.message)) return "stdinClosed";
       return refused(error as CodexError | ExecwireError);
     }
   }
 }
 
-/** The error for an id that nobody has, or has any more. */
+/** The error for an id that this client does not have, or no longer has. */
 export function unknownProcess(processId: string): ExecwireError {
-  const text = `this client has no process ${processId}; it may have been removed after its end, or be another client's`;
+  const text = `this client has no process ${processId}; it may have been removed after its end, or belong to another client`;
   return new ExecwireError("PROCESS_UNKNOWN", text);
 }

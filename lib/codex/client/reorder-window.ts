@@ -1,6 +1,6 @@
-// Events that came before one that precedes them: the exec-server sends events of a process slightly out of order. Its own
-// client bears 256 events or 1 MiB, of which a busy process with two streams was seen to need two thirds; this is twice that
-// and more, for what no longer fits is lost when the server has let go of it too.
+// Events that arrived ahead of their turn: the exec-server sends the events of a process slightly out of order. Its own client
+// holds 256 events or 1 MiB, and a busy process with two streams needed two thirds of that (measured). This window is larger:
+// what does not fit is lost if the server has evicted it too.
 import type { Seq } from "../../../protocol/index.ts";
 import type { RawEvent } from "./answers.ts";
 
@@ -16,7 +16,7 @@ export class ReorderWindow {
     return this.#events.size;
   }
 
-  /** Keeps an event. False when that is more than fits: then it holds nothing, and what it held must be asked for. */
+  /** Adds an event. Returns false if it does not fit: the window is then empty, and a read must return its events. */
   put(event: RawEvent): boolean {
     if (this.#events.has(event.seq)) return true;
     this.#events.set(event.seq, event);
@@ -30,25 +30,25 @@ export class ReorderWindow {
     return this.#events.values();
   }
 
-  /** Whether an event of that type is held. */
+  /** Whether the window has an event of that type. */
   has(type: RawEvent["type"]): boolean {
     for (const event of this.#events.values()) if (event.type === type) return true;
     return false;
   }
 
-  /** The event of that seq, held no longer. */
+  /** Removes and returns the event with that seq. */
   take(seq: Seq): RawEvent | undefined {
     const event = this.#events.get(seq);
     if (event) this.#drop(event);
     return event;
   }
 
-  /** Lets go of everything up to `seq`. */
+  /** Drops everything up to `seq`. */
   dropThrough(seq: Seq): void {
     for (const event of [...this.#events.values()]) if (event.seq <= seq) this.#drop(event);
   }
 
-  /** Lets go of everything. */
+  /** Drops everything. */
   clear(): void {
     this.#events.clear();
     this.#bytes = 0;

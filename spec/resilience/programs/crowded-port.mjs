@@ -1,5 +1,5 @@
-// A server with few descriptors (the caller set a low `ulimit -n`) whose port is crowded with peers that say nothing: prints how
-// starts and a new client fare. The crowd is in a program of its own, which has descriptors of its own.
+// A server with few descriptors (the caller set a low `ulimit -n`) whose port is crowded with silent peers: reports whether
+// starts and a new client succeed. The crowd is in another program, which has descriptors of its own.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect } from "../../../dist/lib/connect.js";

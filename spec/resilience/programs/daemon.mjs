@@ -1,5 +1,5 @@
 // Runs two processes at a time whose daemons left session, parents and all of their descriptors; terminates the tree of one and
-// then that of the other, and begins anew at once. Reports who was alive before, between and after.
+// then that of the other, and starts again at once. Reports which processes were alive before, between and after.
 import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { firstValueFrom, take, toArray } from "rxjs";
@@ -7,7 +7,7 @@ import { createSupervisor, lines } from "../../../dist/lib/index.js";
 
 const ROUNDS = 6;
 const supervisor = createSupervisor({ subreaper: true, spawner: "posix" });
-// setsid and a second fork: nothing leads from the daemon to its origin any more.
+// setsid and a second fork: nothing links the daemon to its parent any more.
 const daemon = "echo $$; exec sleep 300 <&- >&- 2>&-";
 const script = `(setsid sh -c '(setsid sh -c "${daemon.replaceAll("$", "\\$")}" &)' &); echo $$; exec sleep 300`;
 
@@ -29,7 +29,7 @@ async function endBoth() {
   return { before, between, after };
 }
 
-/** A shell and, in this order or the other, the pids of the shell and its daemon. */
+/** A shell, and the pids of the shell and its daemon in either order. */
 async function startTree() {
   const shell = await supervisor.start({ argv: ["sh", "-c", script], env: { PATH: "/usr/bin:/bin" } });
   const told = await firstValueFrom(lines(shell).pipe(take(2), toArray()));

@@ -1,5 +1,5 @@
-// An application that has registered a provider of metrics, or not. Reports whether the package has loaded the
-// OpenTelemetry API, and the metrics that it made.
+// An application with or without a registered provider of metrics. Reports whether the package has loaded the
+// OpenTelemetry API, and the metrics that it created.
 import { createRequire } from "node:module";
 
 const require = createRequire(new URL("../../../dist/lib/index.js", import.meta.url));

@@ -8,7 +8,7 @@ const child = await supervisor.start({
   env: { PATH: "/usr/bin:/bin" },
   tty: tty === "tty",
 });
-// Told at the end, so that nothing but the supervisor keeps the program alive.
+// Reported at the end, so that only the supervisor keeps the program alive.
 process.on("exit", () => {
   const { state, exitCode } = child.info;
   console.log(JSON.stringify({ state, exitCode }));

@@ -1,4 +1,4 @@
-// Ends in the way it is told while a process with a child of its own, on pipes and on a terminal, still runs.
+// Ends in the requested way while processes with a child of their own still run, on pipes and on a terminal.
 import { firstValueFrom, take, toArray } from "rxjs";
 import { createSupervisor, lines } from "../../../dist/lib/index.js";
 

@@ -1,4 +1,4 @@
-// Exits right after a process has ended that has left jobs; prints what that process had printed.
+// Exits right after the end of a process that left jobs behind; prints the output of that process.
 import { firstValueFrom, lastValueFrom, take, toArray } from "rxjs";
 import { createSupervisor, lines } from "../../../dist/lib/index.js";
 

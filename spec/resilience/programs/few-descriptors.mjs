@@ -1,7 +1,7 @@
-// Starts processes until the system has no descriptors left (the caller set a low `ulimit -n`), then goes on with fewer.
+// Starts processes until the system has no descriptors left (the caller set a low `ulimit -n`), then continues with fewer.
 import { readdirSync } from "node:fs";
 import { firstValueFrom } from "rxjs";
-// Not the whole library: the loader of modules opens many files at once.
+// Not the whole library: the module loader opens many files at once.
 import { createSupervisor } from "../../../dist/lib/local/supervisor.js";
 import { lines } from "../../../dist/lib/process/text.js";
 
@@ -19,7 +19,7 @@ while (!refusal && running.length < 100) {
     refusal = error;
   }
 }
-// A second refusal must not cost a descriptor either. One is free, or the count could not be taken.
+// A second refusal must not cost a descriptor either. Free one first, since counting needs it.
 await running.pop().terminate({ graceMs: 0 }).then(settle);
 const before = await settle();
 const refusals = [];
@@ -34,7 +34,7 @@ for (let attempt = 0; attempt < 50; attempt += 1) {
 }
 const leaked = (await settle()) - before;
 
-// Let go of enough to start programs with, then see that everyone else was left in peace.
+// Free enough descriptors to start programs, then check that all other processes still run.
 for (const process of running.splice(0, 3)) await end(process);
 const again = await supervisor.start(spec);
 running.push(again);

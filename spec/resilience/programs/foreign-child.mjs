@@ -1,4 +1,4 @@
-// Counts the 'exit' events of children that child_process started while execwire supervises others in the same program.
+// Counts the 'exit' events of children of child_process while execwire supervises other children in the same program.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { lastValueFrom } from "rxjs";

@@ -1,4 +1,4 @@
-// A program that has frozen what the language comes with, as hardened ones do, runs a process whose pipes outlive it.
+// A program that has frozen the built-in objects, like hardened ones, runs a process whose pipes outlive it.
 import { firstValueFrom, toArray } from "rxjs";
 import { createSupervisor, lines } from "../../../dist/lib/index.js";
 

@@ -1,5 +1,5 @@
-// Supervises a process beside a child of its own, with or without a guard, until somebody kills it; or until the process has
-// ended, when it is told to start one that ends.
+// Supervises a process in addition to a child of its own, with or without a guard, until it is killed, or until the process has
+// ended, if it is asked to start one that ends.
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createSupervisor } from "../../../dist/lib/index.js";

@@ -1,4 +1,4 @@
-// Asks for a process in a worker thread, once with each spawner, and reports the refusals.
+// Starts a process in a worker thread, with each spawner, and reports the refusals.
 import { isMainThread, parentPort, Worker } from "node:worker_threads";
 import { createSupervisor } from "../../../dist/lib/index.js";
 

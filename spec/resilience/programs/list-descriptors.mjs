@@ -1,4 +1,4 @@
-// Reports the descriptors that children on pipes and on a terminal have, and whether this program has descriptor 7.
+// Reports the descriptors of children on pipes and on a terminal, and whether this program has descriptor 7.
 import { existsSync } from "node:fs";
 import { createSupervisor, text } from "../../../dist/lib/index.js";
 

@@ -1,4 +1,4 @@
-// Runs a shell that leaves a thousand orphans, as a subreaper; reports our zombies while that shell still lives, and after.
+// As a subreaper, runs a shell that leaves a thousand orphans; reports our zombies while that shell runs and after its end.
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { firstValueFrom } from "rxjs";
@@ -6,7 +6,7 @@ import { createSupervisor, lines } from "../../../dist/lib/index.js";
 
 const ORPHANS = 1000;
 const supervisor = createSupervisor({ subreaper: true });
-// Each orphan outlives its parent; every fifth one leads a session of its own, where nothing tells whose it was.
+// Each orphan outlives its parent; every fifth one leads a session of its own, which does not show its parent.
 const script = `
 i=0
 while [ $i -lt ${ORPHANS} ]; do

@@ -1,4 +1,4 @@
-// Runs a command that floods stdout without a newline, and reports what was kept of it and how much memory that took.
+// Runs a command that floods stdout without a newline, and reports how much output was kept and how much memory that took.
 import { createSupervisor, run } from "../../../dist/lib/index.js";
 
 const bytes = Number(process.argv[2]);

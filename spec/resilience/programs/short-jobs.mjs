@@ -1,5 +1,5 @@
-// Runs commands that end right after they have started a job, six at a time, then closes the supervisor. Reports how many of the
-// jobs there were before that, and how many after. Called with "subreaper" it is one.
+// Runs commands that end right after they have started a job, six at a time, then closes the supervisor. Reports the number of
+// jobs before and after that. With "subreaper" it is one.
 import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { firstValueFrom, lastValueFrom, take, toArray } from "rxjs";

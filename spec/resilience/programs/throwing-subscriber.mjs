@@ -1,4 +1,4 @@
-// Every subscriber of a process throws at everything; the process and this program go on.
+// Every subscriber of a process throws in every callback; the process and this program continue.
 import { firstValueFrom } from "rxjs";
 import { createSupervisor } from "../../../dist/lib/index.js";
 

@@ -1,4 +1,4 @@
-// Messages one at a time, in order, whatever a handler does.
+// Messages are handled one at a time, in order, whatever a handler does.
 import { describe, expect, it } from "@jest/globals";
 import { Mailbox } from "../../../lib/actor/mailbox.ts";
 
@@ -49,7 +49,7 @@ describe("a mailbox", () => {
     );
   });
 
-  it("reports what a handler throws and goes on with the next message", () => {
+  it("reports what a handler throws, and continues with the next message", () => {
     const { log, mailbox } = recording((message, self) => {
       if (message !== "bad") return;
       self.post("next");
@@ -60,7 +60,7 @@ describe("a mailbox", () => {
     expect(log).toEqual(["begin bad", "Error: bug at bad", "begin next", "end next", "begin later", "end later"]);
   });
 
-  it("goes on even when the report throws", () => {
+  it("continues even if the report throws", () => {
     const { log, mailbox } = recording(
       (message) => {
         if (message === "bad") throw new Error("bug");
@@ -72,7 +72,7 @@ describe("a mailbox", () => {
     try {
       mailbox.post("bad");
     } catch {
-      // Whoever posts may be told; what must not happen is that the mailbox stays shut.
+      // The caller of post may get the error, but the mailbox must not stay blocked.
     }
     mailbox.post("later");
     expect(log).toEqual(["begin bad", "Error: bug at bad", "begin later", "end later"]);

@@ -1,8 +1,8 @@
-// Ctrl-P Ctrl-Q among what is typed: found wherever the chunks are cut, and nothing else is held back for good.
+// Ctrl-P Ctrl-Q in typed input: found however the chunks are cut, and no other key is held back for good.
 import { describe, expect, it } from "@jest/globals";
 import { DetachKeys } from "../../../lib/cli/detach-keys.ts";
 
-/** Types chunks; what was passed on, and in which chunk the keys were found. */
+/** Types chunks; returns what was passed on, and in which chunk the keys were found. */
 function type(...chunks: string[]) {
   const keys = new DetachKeys();
   const results = chunks.map((chunk) => keys.scan(Buffer.from(chunk)));

@@ -1,4 +1,4 @@
-// Columns of what others chose: names that are wide, long, invisible or meant to mislead.
+// Columns of names that other programs chose: wide, long, invisible or misleading ones.
 import { describe, expect, it } from "@jest/globals";
 import { displayWidth, fitWidth } from "../../../lib/cli/display-width.ts";
 import { printable, printableJson, table } from "../../../lib/cli/table.ts";
@@ -19,7 +19,7 @@ describe("the width of a text on a terminal", () => {
     expect(displayWidth(text)).toBe(columns);
   });
 
-  it("is never exceeded by a text that was fitted into it, and one that fits is left alone", () => {
+  it("is never exceeded by a text that was fitted into it, and a text that fits is unchanged", () => {
     expect(fitWidth("日本語", 6)).toBe("日本語");
     expect(fitWidth("日本語", 5)).toBe("日本…");
     expect(fitWidth("日本語", 4)).toBe("日…");
@@ -29,19 +29,19 @@ describe("the width of a text on a terminal", () => {
   });
 });
 
-describe("a table", () => {
+describe("a table on a terminal", () => {
   const rows = [
     ["ID", "STATE", "COMMAND"],
     ["日本語", "closed", "true"],
     ["e\u0301", "running", "cat"],
   ];
 
-  it("puts columns under each other, whatever their characters are", () => {
+  it("aligns columns for all kinds of characters", () => {
     expect(table(rows)).toBe("ID      STATE    COMMAND\n日本語  closed   true\ne\u0301       running  cat\n");
   });
 
   const long = "x".repeat(8_192);
-  it("gives a very long name no more than its own line, and on a terminal a part of that", () => {
+  it("lets a very long name widen only its own line, and shortens it on a terminal", () => {
     const [head, first, second] = table([...rows.slice(0, 1), [long, "closed", "true"], ["a", "running", "cat"]]).split(
       "\n",
     );
@@ -54,7 +54,7 @@ describe("a table", () => {
   });
 });
 
-describe("what others chose", () => {
+describe("a name that another program chose", () => {
   const seen = "plain é 日本 ок";
   const unseen = [
     "\x1b",
@@ -73,11 +73,11 @@ describe("what others chose", () => {
     "\u3164",
   ];
 
-  it("is shown without what a terminal obeys or nobody sees", () => {
+  it("is shown without control characters and invisible characters", () => {
     expect(printable(`${unseen.join("")}${seen}${unseen.join("x")}`)).toBe(`${seen}${"x".repeat(unseen.length - 1)}`);
   });
 
-  it("is escaped in JSON, which stays the same to a program", () => {
+  it("is escaped in JSON, whose value stays the same", () => {
     const value = { [unseen.join("")]: [seen, unseen.join("\n"), "\ud800"] };
     for (const json of [printableJson(value), printableJson(value, 2)]) {
       expect(JSON.parse(json)).toEqual(value);

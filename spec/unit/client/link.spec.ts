@@ -59,7 +59,7 @@ class World {
   }
 }
 
-describe("a link", () => {
+describe("the link of a client", () => {
   it("sends hello first, and is connected with the welcome", async () => {
     const world = new World("secret token");
     await nextTurn();
@@ -181,7 +181,7 @@ describe("a link", () => {
     expect(cut.server.attempts).toBe(1);
   });
 
-  it("goes on with a new session when the server has ended one that owned nothing", async () => {
+  it("continues with a new session if the server has ended one that owned nothing", async () => {
     const world = await World.connected();
     world.mayStartOver = true;
     await world.lose();

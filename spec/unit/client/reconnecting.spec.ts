@@ -1,4 +1,4 @@
-// A connection over any number of sockets, socket by socket: which one it listens to, which it leaves, and which timers run.
+// A connection over any number of sockets, socket by socket: which one it listens to, which it closes, and which timers run.
 import { beforeEach, describe, expect, it } from "@jest/globals";
 import { type LinkState, ReconnectingConnection } from "../../../lib/client/reconnecting.ts";
 import { ExecwireError } from "../../../lib/errors.ts";
@@ -12,7 +12,7 @@ const RECOVERY_MS = 5_000;
 const BACKOFF_MS = 10;
 const PING_MS = 1_000;
 
-/** A socket that does what the spec says; it ends when the spec lets it. */
+/** A socket controlled by the spec; it ends when the spec lets it. */
 class FakeTransport implements Transport {
   handlers: TransportHandlers | undefined;
   readonly calls: string[] = [];
@@ -41,7 +41,7 @@ class World {
   readonly frames: string[] = [];
   pings = 0;
   reason: ExecwireError | undefined;
-  /** What opening a socket comes to. */
+  /** The outcome of opening a socket. */
   open = async (): Promise<FakeTransport> => this.socket();
   onFrame = (frame: Uint8Array): unknown => this.frames.push(frame.join());
   fatalCloseError = (_code: number): ExecwireError | undefined => undefined;
@@ -103,7 +103,7 @@ describe("a connection that reconnects", () => {
     world = new World();
   });
 
-  it("greets on each socket, listens to the last one only, and sends only when admitted", async () => {
+  it("sends hello on each socket, listens only to the last one, and sends only after the welcome", async () => {
     const first = await world.connected();
     world.connection.send(Uint8Array.of(2));
     first.handlers?.frame(Uint8Array.of(3));
@@ -123,7 +123,7 @@ describe("a connection that reconnects", () => {
     expect(world.connection.transport).toBe(second);
   });
 
-  it("is open between its admission and the loss of its socket", async () => {
+  it("is open between the welcome and the loss of its socket", async () => {
     await world.connected();
     expect(world.connection.isOpen).toBe(true);
     await world.lose();
@@ -133,7 +133,7 @@ describe("a connection that reconnects", () => {
     expect([world.connection.isOpen, world.connection.transport]).toEqual([false, undefined]);
   });
 
-  it("fails at once when there is no server the first time", async () => {
+  it("fails at once if the first attempt finds no server", async () => {
     world.open = () => Promise.reject(new Error("no server"));
     world.connection.connect();
     const lost = { code: "CONNECTION_LOST", data: { reason: "unreachable" } };
@@ -142,7 +142,7 @@ describe("a connection that reconnects", () => {
     expect([world.states, world.clock.armed]).toEqual([["connecting", "closed"], 0]);
   });
 
-  it("leaves a socket that opens too late, and tries the next one in its time", async () => {
+  it("closes a socket that opens too late, and tries the next one in time", async () => {
     await world.connected();
     let openLate: (socket: FakeTransport) => void = () => undefined;
     world.open = () => new Promise((resolve) => (openLate = resolve));
@@ -158,7 +158,7 @@ describe("a connection that reconnects", () => {
     expect(world.connection.transport).toBe(world.sockets[1]);
   });
 
-  it("leaves a socket that opens after it was closed, and no timer", async () => {
+  it("closes a socket that opens after the connection was closed, and leaves no timer", async () => {
     let opened: (socket: FakeTransport) => void = () => undefined;
     world.open = () => new Promise((resolve) => (opened = resolve));
     world.connection.connect();
@@ -171,7 +171,7 @@ describe("a connection that reconnects", () => {
     expect(await refusal(world.connection.ready)).toEqual({ code: "CLOSED", data: {} });
   });
 
-  it("terminates a socket on which it is not admitted in time, and one that it is to leave", async () => {
+  it("terminates a socket without a welcome in time, and one that it is asked to replace", async () => {
     const first = await world.connected();
     world.connection.reopen();
     expect(first.calls).toEqual(["send 1", "terminate"]);
@@ -182,7 +182,7 @@ describe("a connection that reconnects", () => {
     expect(second.calls).toEqual(["send 1", "terminate"]);
   });
 
-  it("asks for a sign of life each interval; a frame or a pong is one, those of an earlier socket are not", async () => {
+  it("pings a silent socket each interval; frames and pongs of an earlier socket do not count", async () => {
     const first = await world.connected();
     const second = await world.lose();
     world.connection.onWelcome(PING_MS);
@@ -203,7 +203,7 @@ describe("a connection that reconnects", () => {
     expect(second.calls).toEqual(["send 1", "terminate"]);
   });
 
-  it("keeps no program alive while it is connected, and does while it comes back", async () => {
+  it("keeps the program alive while it reconnects, and not while it is connected", async () => {
     await world.connected();
     expect([world.clock.armed, world.clock.foreground]).toEqual([1, 0]);
     await world.pass(PING_MS);
@@ -212,7 +212,7 @@ describe("a connection that reconnects", () => {
     expect(world.clock.foreground).toBe(2);
   });
 
-  it("has all silent intervals again after it came back", async () => {
+  it("begins to count silent intervals again after a reconnect", async () => {
     await world.connected();
     await world.pass(PING_MS);
     await world.pass(PING_MS);
@@ -223,7 +223,7 @@ describe("a connection that reconnects", () => {
     expect(second.calls).toEqual(["send 1"]);
   });
 
-  it("ends, with the reason, over a frame that cannot be handled", async () => {
+  it("closes with the reason after a frame that cannot be handled", async () => {
     const socket = await world.connected();
     const mistake = new Error("a mistake");
     world.onFrame = () => {
@@ -235,13 +235,13 @@ describe("a connection that reconnects", () => {
     expect([socket.calls.at(-1), world.states.at(-1), world.clock.armed]).toEqual(["close 4400 ", "closed", 0]);
   });
 
-  it("gives up at the deadline of its recovery, with the socket that it has, and is closed once", async () => {
+  it("gives up at the deadline of its recovery, closes its socket, and is closed once", async () => {
     await world.connected();
     world.open = () => Promise.reject(new Error("no server"));
     await world.lose();
     await world.pass(RECOVERY_MS - 4 * BACKOFF_MS);
     world.open = async () => world.socket();
-    // A pause is as long as this at most.
+    // The longest possible pause.
     await world.pass(BACKOFF_MS);
     const second = world.sockets[1] as FakeTransport;
     await world.pass(2 * BACKOFF_MS - 1);
@@ -257,7 +257,7 @@ describe("a connection that reconnects", () => {
     expect([world.sockets.length, world.states.at(-1), world.clock.armed]).toEqual([2, "closed", 0]);
   });
 
-  it("does not come back after an end that is final, nor when opening is refused", async () => {
+  it("does not reconnect after a fatal close, nor if opening is refused", async () => {
     const final = new ExecwireError("UNAUTHORIZED", "no");
     world.fatalCloseError = () => final;
     const socket = await world.connected();

@@ -1,4 +1,4 @@
-// Errors of a client whose server is older than itself.
+// Errors of a client whose server is older.
 import { expect, it } from "@jest/globals";
 import { RemotePort } from "../../../lib/client/remote-port.ts";
 import { Requests } from "../../../lib/client/requests.ts";

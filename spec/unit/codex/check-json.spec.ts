@@ -1,4 +1,4 @@
-// What a message is looked over for, beside a simple model of it: JSON.parse and a recursive counter.
+// The check of a message before it is parsed, compared with a simple model: JSON.parse and a recursive counter.
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import { checkJson } from "../../../lib/codex/check-json.ts";
@@ -22,7 +22,7 @@ function depthOf(value: unknown): number {
 }
 
 describe("the values of a message", () => {
-  it("are counted as they are in the tree", () => {
+  it("are counted as in the parsed tree", () => {
     fc.assert(
       fc.property(anyJson, (json) => {
         const source = toSource(json);
@@ -36,14 +36,14 @@ describe("the values of a message", () => {
     );
   });
 
-  it("are counted where blanks fill an array", () => {
+  it("are not miscounted if blanks fill an array", () => {
     for (const source of [`[${" ".repeat(100)}]`, "[\n]", "[\t\r\n ]"]) {
       expect(() => checkJson(source, { ...WIDE, maxValues: 1 })).not.toThrow();
     }
     expect(() => checkJson(`[${" ".repeat(100)}0]`, { ...WIDE, maxValues: 1 })).toThrow("limit of 1 JSON values");
   });
 
-  it("may be nested so deep and no deeper", () => {
+  it("may be nested as deep as the limit, and not deeper", () => {
     fc.assert(
       fc.property(anyJson, (json) => {
         const source = toSource(json);
@@ -67,7 +67,7 @@ describe("the keys of an object", () => {
     '{"x":[{"y":{"a":1,"b":{"a":1},"a":2}}]}',
     '{"__proto__":1,"__proto__":2}',
     '{"a":{},"b":[],"a":"x"}',
-  ])("are refused twice: %s", (source) => {
+  ])("are refused if one occurs twice: %s", (source) => {
     expect(() => checkJson(source, WIDE)).toThrow("duplicate JSON object key");
   });
 
@@ -79,11 +79,11 @@ describe("the keys of an object", () => {
     '{"a":"b","b":"a"}',
     '{"a\\\\":1,"a":2}',
     '{"a":",\\"a\\":{[","b":1}',
-  ])("may be alike elsewhere: %s", (source) => {
+  ])("may occur again in another object: %s", (source) => {
     expect(() => checkJson(source, WIDE)).not.toThrow();
   });
 
-  it("are never found twice in what JSON.stringify makes", () => {
+  it("are never reported as duplicates in the output of JSON.stringify", () => {
     fc.assert(
       fc.property(anyJson, (json) => void checkJson(toSource(json), WIDE)),
       runs(100),
@@ -91,8 +91,8 @@ describe("the keys of an object", () => {
   });
 });
 
-describe("text", () => {
-  it("without a UTF-8 form is refused", () => {
+describe("the text of a message", () => {
+  it("is refused if it has no UTF-8 form", () => {
     for (const source of ['"\\ud800"', '"a\\uDFFFb"', '{"\\ud83d":1}', '["\\ude00\\ud83d"]']) {
       expect(() => checkJson(source, WIDE)).toThrow("lone surrogate");
     }
@@ -101,7 +101,7 @@ describe("text", () => {
     }
   });
 
-  it("that is no JSON ends the check all the same", () => {
+  it("ends the check even if it is not JSON", () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(...'{}[]",:\\ua0 id\n') }), (source) => {
         let isJson = true;
@@ -121,7 +121,7 @@ describe("text", () => {
   });
 });
 
-describe("the id", () => {
+describe("the id of a message", () => {
   it.each([
     ['{"id":1}', "1"],
     ['{"method":"x","id": 9223372036854775807 ,"params":{"id":2}}', "9223372036854775807"],
@@ -134,16 +134,16 @@ describe("the id", () => {
     ['{"id":1.0\n}', "1.0"],
     ['{"x":{"id":{"id":7}},"id":[1]}', undefined],
     ["5", undefined],
-  ])("of %s is found as it is written", (source, idText) => {
+  ])("is found in %s as it is written", (source, idText) => {
     expect(checkJson(source, WIDE).idText).toBe(idText);
   });
 });
 
-/** Text that counts what is done with it: work is counted here, since time depends on what else the machine does. */
+/** Text that counts the operations on it: work is counted, since time depends on the load of the machine. */
 class CountedText {
-  /** Characters looked at one by one. */
+  /** Characters that were read one by one. */
   looks = 0;
-  /** Characters that searches passed over. */
+  /** Characters that searches skipped. */
   searched = 0;
   readonly #text: string;
 
@@ -175,24 +175,24 @@ class CountedText {
   }
 }
 
-describe("work", () => {
+describe("the work of the check", () => {
   const check = (text: CountedText, bounds = WIDE) => checkJson(text as unknown as string, bounds);
 
-  it("on one long string is a search for its end", () => {
+  it("is one search for the end of a long string", () => {
     const text = new CountedText(JSON.stringify({ id: 1, params: { chunk: "QUJD".repeat(2 ** 20) } }));
     check(text);
     expect(text.looks).toBeLessThan(100);
     expect(text.searched).toBeLessThan(text.length);
   });
 
-  it.each(["\\\\", '\\"'])("on a string of nothing but %s grows as its length", (pair) => {
+  it.each(["\\\\", '\\"'])("grows linearly with the length of a string of only %s", (pair) => {
     const text = new CountedText(`{"a":"${pair.repeat(2 ** 18)}"}`);
     check(text);
     expect(text.looks).toBeLessThan(3 * text.length);
     expect(text.searched).toBeLessThan(2 * text.length);
   });
 
-  it("does not grow with what comes behind the limit", () => {
+  it("does not grow with the values beyond the limit", () => {
     const text = new CountedText(`[${"{},".repeat(2 ** 20)}{}]`);
     expect(() => check(text, { maxValues: 1000, maxDepth: 127 })).toThrow("limit of 1000");
     expect(text.looks).toBeLessThan(10_000);

@@ -1,4 +1,4 @@
-// How far a lossless reader may fall behind an exec-server that cannot be held back, since answers are awaited.
+// How far a lossless reader may fall behind an exec-server that cannot be paused, since replies are pending.
 import { describe, expect, it } from "@jest/globals";
 import { CodexFollower } from "../../../lib/codex/client/codex-follower.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
@@ -7,14 +7,14 @@ import { exitOf } from "../log/log-model.ts";
 const CHUNK = new Uint8Array(8 * 1024 * 1024);
 
 describe("a follower of an exec-server", () => {
-  it("drops a lossless reader that is 64 MiB behind, and keeps one that is not", () => {
+  it("drops a lossless reader that is 64 MiB behind, and keeps the others", () => {
     const pressure: boolean[] = [];
     const follower = new CodexFollower({
       retainedBytes: CHUNK.length,
       retainedEvents: 100,
       windowBytes: CHUNK.length,
       clock: new FakeClock(),
-      ask: () => undefined,
+      read: () => undefined,
       isPaused: () => false,
       exitOf: ({ seq, exitCode }) => ({ type: "exited", seq, ...exitOf(exitCode ?? 0) }),
       onChange: () => undefined,

@@ -1,4 +1,4 @@
-// The events of a process out of what an exec-server sends: out of order, twice, or not at all.
+// The log of a process, made from what an exec-server sends: out of order, twice, or not at all.
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { firstValueFrom } from "rxjs";
 import type { Process } from "../../../lib/process/process.ts";
@@ -14,7 +14,7 @@ describe("the log of a process at an exec-server", () => {
   });
   afterEach(() => world.close());
 
-  /** What a subscriber was told so far, once everything that was said has been taken. */
+  /** What a subscriber has received once the client has handled everything that the server sent. */
   const told = async (process: Process): Promise<Seen[]> => {
     await world.server.taken();
     const deliveries: Seen[] = [];
@@ -24,11 +24,11 @@ describe("the log of a process at an exec-server", () => {
       .unsubscribe();
     return deliveries;
   };
-  /** Tells of the answer to the next read what the client asked for. */
+  /** Answers the next read, and returns its params. */
   const answerRead = async (...answer: Parameters<typeof readAnswer>) =>
     (await world.server.answer("process/read", readAnswer(...answer))).params;
 
-  it("puts in order what came out of order, also before the answer to the start", async () => {
+  it("orders events that arrive out of order, also before the reply to the start", async () => {
     const starting = world.backend.start({ argv: ["program"], processId: "p", cwd: "/" });
     const { id } = await world.server.next("process/start");
     world.server.output(2, "b");
@@ -47,7 +47,7 @@ describe("the log of a process at an exec-server", () => {
     expect(world.server.methods).toEqual(["process/start"]);
   });
 
-  it("fails at a second exit, and the first one stands", async () => {
+  it("fails at a second exit, and keeps the first", async () => {
     const twice = await world.start();
     world.server.exited(1, 0);
     world.server.exited(2, 1);
@@ -56,7 +56,7 @@ describe("the log of a process at an exec-server", () => {
   });
 
   it.each([2 ** 32, -(2 ** 31) - 1, 0.5])(
-    "leaves a server that tells an exit code which no system has: %p",
+    "disconnects from a server that sends an impossible exit code: %p",
     async (code) => {
       const process = await world.start();
       world.server.exited(1, code);
@@ -65,7 +65,7 @@ describe("the log of a process at an exec-server", () => {
     },
   );
 
-  it("takes no notice of what comes twice, of strangers, and of what it does not know", async () => {
+  it("ignores duplicates, other processes, and unknown messages", async () => {
     const process = await world.start();
     world.server.output(1, "a");
     world.server.output(1, "a");
@@ -78,7 +78,7 @@ describe("the log of a process at an exec-server", () => {
     expect(await told(process)).toEqual([output(1, "stdout", "a"), output(2, "stdout", "b"), output(3, "stdout", "c")]);
   });
 
-  it("asks for a hole that does not fill, and knows exit and end by their seqs", async () => {
+  it("reads the events of a hole that stays open, and finds exit and end by their seqs", async () => {
     const process = await world.start();
     world.server.output(1, "a");
     world.server.output(3, "c");
@@ -105,7 +105,7 @@ describe("the log of a process at an exec-server", () => {
     ]);
   });
 
-  it("does not take for lost what may still be on its way", async () => {
+  it("does not consider events lost that may still be on their way", async () => {
     const process = await world.start();
     world.server.output(3, "c");
     await world.server.taken();
@@ -119,7 +119,7 @@ describe("the log of a process at an exec-server", () => {
     expect(world.server.methods).toEqual(["process/start", "process/read"]);
   });
 
-  it("tells as a gap what neither comes nor is kept, and goes on", async () => {
+  it("reports a gap for events that neither arrive nor are retained, and continues", async () => {
     const process = await world.start();
     world.server.output(1, "a");
     world.server.output(4, "d");
@@ -138,7 +138,7 @@ describe("the log of a process at an exec-server", () => {
     ]);
   });
 
-  it("asks at once when more is out of order than it holds, and then knows what is lost", async () => {
+  it("reads at once when its window overflows, and then knows what is lost", async () => {
     const process = await world.start();
     for (let seq = 3; seq <= 515; seq += 1) world.server.output(seq, ".");
     await answerRead(
@@ -153,7 +153,7 @@ describe("the log of a process at an exec-server", () => {
     );
   });
 
-  it("asks for what came before the answer to the start when that was more than it holds", async () => {
+  it("reads the events from before the reply to the start if its window has overflowed", async () => {
     const starting = world.backend.start({ argv: ["program"], processId: "p", cwd: "/" });
     const { id } = await world.server.next("process/start");
     for (let seq = 1; seq <= 600; seq += 1) world.server.output(seq, ".");
@@ -168,7 +168,7 @@ describe("the log of a process at an exec-server", () => {
     expect([events.length, events.at(-1)]).toEqual([602, closed(602, { stdout: 600 })]);
   });
 
-  it("puts an exit last in a lost range of which nothing else is known", async () => {
+  it("puts the exit at the end of a lost range of which nothing else is known", async () => {
     const process = await world.start();
     world.server.output(1, "a");
     world.server.closed(6);
@@ -185,7 +185,7 @@ describe("the log of a process at an exec-server", () => {
     ]);
   });
 
-  it("lets a seq without output pass, as our own server tells a resize", async () => {
+  it("accepts a seq without output, which our own server sends for a resize", async () => {
     const process = await world.start({ tty: true });
     world.server.output(1, "a", "pty");
     world.server.output(2, "", "pty");
@@ -193,7 +193,7 @@ describe("the log of a process at an exec-server", () => {
     expect(await told(process)).toEqual([output(1, "pty", "a"), output(2, "pty", ""), output(3, "pty", "b")]);
   });
 
-  it("fails when the server has forgotten a process whose end it has not told", async () => {
+  it("fails if the server has removed a process before it reported the end", async () => {
     const process = await world.start();
     world.server.output(2, "b");
     await world.server.taken();
@@ -203,25 +203,22 @@ describe("the log of a process at an exec-server", () => {
   });
 
   it.each([
-    [
-      "a stream that nobody knows",
-      { method: "process/output", params: { processId: "p", seq: 1, stream: "x", chunk: "" } },
-    ],
+    ["an unknown stream", { method: "process/output", params: { processId: "p", seq: 1, stream: "x", chunk: "" } }],
     ["a seq below 1", { method: "process/closed", params: { processId: "p", seq: 0 } }],
     [
-      "bytes that are no base64",
+      "bytes that are not base64",
       { method: "process/output", params: { processId: "p", seq: 1, stream: "pty", chunk: "?" } },
     ],
     ["an array", []],
-    ["a message that it could not read", { error: { code: -32600, message: "cannot parse" }, id: -1 }],
-  ])("ends over %s", async (_what, message) => {
+    ["a message that the server could not read", { error: { code: -32600, message: "cannot parse" }, id: -1 }],
+  ])("fails with the connection after %s", async (_what, message) => {
     const process = await world.start();
     world.server.say(message);
     await expect(transcript(process)).rejects.toMatchObject({ code: "PROTOCOL_VIOLATION" });
     expect(world.backend.link.state).toBe("closed");
   });
 
-  it("fails a process whose end comes without an exit, and no other", async () => {
+  it("fails a process whose end comes without an exit, and no other process", async () => {
     const process = await world.start();
     const other = await world.start({ processId: "other" });
     world.server.closed(1);

@@ -1,4 +1,4 @@
-// The commands of a process at an exec-server: what they become in the dialect, what is answered here, and what is refused.
+// The commands of a process at an exec-server: their requests, what is answered locally, and what is refused.
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { CodexClientWorld } from "../../support/codex-client.ts";
 import { exitOf } from "../../support/outcome.ts";
@@ -47,7 +47,7 @@ describe("signals and ends", () => {
     ["137 on a pipe is its end", false, 137, { result: "terminated", reason: "terminate" }],
     ["1 on a tty is its end", true, 1, { result: "terminated", reason: "terminate" }],
     ["any other number is the program's own", false, 3, { result: "error", reason: "exited" }],
-  ] as const)("is told before the answer to terminate: %s", async (_what, tty, exitCode, facts) => {
+  ] as const)("that is reported before the reply to terminate: %s", async (_what, tty, exitCode, facts) => {
     const process = await world.start({ tty });
     const ending = process.terminate();
     const { id } = await world.server.next("process/terminate");
@@ -58,15 +58,15 @@ describe("signals and ends", () => {
   });
 
   it.each([
-    ["a number above 128 as the number that it is", 137, { exitCode: 137, result: "error" }],
+    ["a number above 128 as an ordinary exit code", 137, { exitCode: 137, result: "error" }],
     ["an unknown status as unknown", -1, { exitCode: null, result: "error", reason: "lost" }],
-  ] as const)("tells %s", async (_what, exitCode, facts) => {
+  ] as const)("reports %s", async (_what, exitCode, facts) => {
     const process = await world.start();
     world.server.exited(1, exitCode);
     expect(await exitOf(process)).toEqual(exited(1, facts));
   });
 
-  it("calls no end a termination that came too late", async () => {
+  it("does not report an exit as terminated if the termination came too late", async () => {
     const process = await world.start();
     const ending = process.terminate();
     await world.server.answer("process/terminate", { running: false });
@@ -75,10 +75,10 @@ describe("signals and ends", () => {
     expect(await exitOf(process)).toMatchObject({ reason: "exited" });
   });
 
-  it("is disposed of as far as the dialect reaches", async () => {
+  it("is disposed of as far as the protocol allows", async () => {
     const process = await world.start();
     const disposing = process[Symbol.asyncDispose]();
-    // Its group, since the dialect has no scope to send.
+    // Its group, since the protocol has no scopes.
     expect((await world.server.answer("process/terminate", { running: true })).params).toEqual({ processId: "p" });
     world.server.exited(1, 137);
     await exitOf(process);
@@ -93,8 +93,8 @@ describe("signals and ends", () => {
   });
 });
 
-describe("stdin", () => {
-  it("gives every write an id, and sends one after the other", async () => {
+describe("stdin at an exec-server", () => {
+  it("sends every write with an id, one after another", async () => {
     const process = await world.start({ pipeStdin: true });
     const writes = [process.write("a", { writeId: "mine" }), process.write("b"), process.write("c")];
     const first = await world.server.next("process/write");
@@ -109,12 +109,12 @@ describe("stdin", () => {
     const ids = [first, ...others].map(({ params }) => params?.writeId);
     expect(ids[0]).toBe("mine");
     expect(new Set(ids).size).toBe(3);
-    // What was accepted is known here.
+    // The client remembers what was accepted.
     expect(await process.write("a", { writeId: "mine" })).toBe("accepted");
     expect(await refusal(process.write("x", { writeId: "mine" }))).toMatchObject({ code: "WRITE_ID_CONFLICT" });
   });
 
-  it("is closed for whoever did not ask for it, and after the exit", async () => {
+  it("is closed unless it was requested, and after the exit", async () => {
     const process = await world.start();
     expect([await process.write("x"), await process.closeStdin()]).toEqual(["stdinClosed", "stdinClosed"]);
     const piped = await world.start({ processId: "q", pipeStdin: true });
@@ -128,7 +128,7 @@ describe("stdin", () => {
   it.each([
     ["at the start of a line", "line\n", [4]],
     ["in the middle of a line", "li", [4, 4]],
-  ])("ends on a tty with its end-of-file character, %s", async (_what, typed, expected) => {
+  ])("is ended on a tty with the end-of-file character, %s", async (_what, typed, expected) => {
     const process = await world.start({ tty: true });
     const answers = [process.write(typed), process.closeStdin(), process.closeStdin(), process.write("late")];
     await world.server.answer("process/write", { status: "accepted" });
@@ -137,14 +137,14 @@ describe("stdin", () => {
     expect(await Promise.all(answers)).toEqual(["accepted", "accepted", "accepted", "stdinClosed"]);
   });
 
-  it("tells a process that the server has forgotten", async () => {
+  it("reports a process that the server has removed", async () => {
     const process = await world.start({ pipeStdin: true });
     const writing = process.write("x");
     await world.server.answer("process/write", { status: "unknownProcess" });
     expect(await writing).toBe("unknownProcess");
   });
 
-  it("is no reason to trust a server that answers something else", async () => {
+  it("fails on an invalid reply of the server", async () => {
     const process = await world.start({ pipeStdin: true });
     const writing = refusal(process.write("x"));
     await world.server.answer("process/write", { status: "maybe" });

@@ -1,5 +1,5 @@
-// Whatever a server kept of a process, and whatever came by notification: the events that are put together from it have no
-// hole, invent nothing, and lose nothing that somebody has.
+// For every reply of a server and all notifications before it: the recovered events have no
+// hole, invent nothing, and lose nothing that the server or the client has.
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import type { RawEvent, ReadReply } from "../../../lib/codex/client/answers.ts";
@@ -7,7 +7,7 @@ import { recover } from "../../../lib/codex/client/recover.ts";
 import { ReorderWindow } from "../../../lib/codex/client/reorder-window.ts";
 import { runs } from "../../support/fuzz.ts";
 
-/** A life of a process: where its exit lies, whether it is over, what the server still keeps, what the client has. */
+/** A process: the seq of its exit, whether it is closed, what the server retains, and what the client has. */
 const lives = fc
   .record({
     outputs: fc.integer({ min: 0, max: 12 }),
@@ -49,7 +49,7 @@ function replyOf(life: readonly RawEvent[], head: number, kept: number): ReadRep
 }
 
 describe("recovered events", () => {
-  it("cover all seqs after the head, with every event that is kept or came, and exit and end wherever they are", () => {
+  it("cover all seqs after the head, with every retained or received event, and exit and end wherever they are", () => {
     fc.assert(
       fc.property(lives, ({ life, head, kept, pushed }) => {
         const window = new ReorderWindow();
@@ -77,7 +77,7 @@ describe("recovered events", () => {
     );
   });
 
-  it("are found without counting when a server names a seq beyond all reason", () => {
+  it("are found without a loop over all seqs if a server sends an absurd seq", () => {
     const reply = { ...replyOf([], 0, 0), nextSeq: Number.MAX_SAFE_INTEGER };
     const lost = { type: "gap", firstSeq: 1, lastSeq: Number.MAX_SAFE_INTEGER - 1 };
     expect(recover(reply, 0, false, new ReorderWindow())).toEqual([lost]);

@@ -1,5 +1,5 @@
-// What a client of an exec-server does when its connection is lost: it comes back to its session, asks for what it missed,
-// and repeats exactly what may be repeated.
+// A client of an exec-server that has lost its connection: it resumes its session, reads what it missed,
+// and repeats exactly the requests that may be repeated.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
@@ -19,7 +19,7 @@ describe("a client that lost its connection", () => {
   });
   afterEach(() => world.close());
 
-  it("resumes its session, also when that is still taken by the lost connection, and asks for what it missed", async () => {
+  it("resumes its session, even if the lost connection still has it, and reads what it missed", async () => {
     const process = await world.start();
     world.server.output(1, "a");
     await world.server.taken();
@@ -32,7 +32,7 @@ describe("a client that lost its connection", () => {
     expect(refused.params).toEqual({ clientName: "execwire", resumeSessionId: "the session" });
     await world.comeBack();
     expect((await world.server.welcome()).params).toEqual(refused.params);
-    // Live events may come before the answer.
+    // Live events may come before the reply.
     world.server.output(4, "d");
     const read = await world.server.answer(
       "process/read",
@@ -51,7 +51,7 @@ describe("a client that lost its connection", () => {
     ]);
   });
 
-  it("learns of an end that came meanwhile", async () => {
+  it("learns of an end that it missed", async () => {
     const process = await world.start();
     world.server.output(1, "a");
     await world.server.taken();
@@ -68,9 +68,9 @@ describe("a client that lost its connection", () => {
   });
 
   it.each([
-    ["is not known any more", (w: CodexClientWorld) => w.server.refuse("initialize", -32600, "unknown session id x")],
+    ["is no longer known", (w: CodexClientWorld) => w.server.refuse("initialize", -32600, "unknown session id x")],
     ["is another one", (w: CodexClientWorld) => w.server.answer("initialize", { sessionId: "another" })],
-  ])("gives up when its session %s", async (_what, refuse) => {
+  ])("gives up if its session %s", async (_what, refuse) => {
     const process = await world.start();
     await world.reconnect();
     await refuse(world);
@@ -80,7 +80,7 @@ describe("a client that lost its connection", () => {
     expect(world.backend.link.state).toBe("closed");
   });
 
-  it("gives up when it cannot come back in time", async () => {
+  it("gives up if it cannot reconnect in time", async () => {
     const process = await world.start();
     await world.script.close();
     await world.recovering();
@@ -90,7 +90,7 @@ describe("a client that lost its connection", () => {
     expect(await refusal(world.backend.start({ argv: ["x"], cwd: "/" }))).toEqual(lost);
   });
 
-  it("repeats a write under its id, and a termination", async () => {
+  it("repeats a write with the same id, and a termination", async () => {
     const process = await world.start({ pipeStdin: true });
     const writing = process.write("once");
     const { params } = await world.server.next("process/write");
@@ -106,7 +106,7 @@ describe("a client that lost its connection", () => {
     expect([await writing, await ending]).toEqual(["accepted", { running: true }]);
   });
 
-  it("does not repeat an interrupt that may have arrived, and says so", async () => {
+  it("does not repeat an interrupt that may have arrived, and reports that", async () => {
     const process = await world.start();
     const signalling = refusal(process.signal("SIGINT"));
     await world.server.next("process/signal");
@@ -118,7 +118,7 @@ describe("a client that lost its connection", () => {
     expect(world.server.methods).toEqual(["process/read"]);
   });
 
-  it("sends late what was called while there was no connection", async () => {
+  it("sends calls made without a connection later", async () => {
     const process = await world.start();
     world.server.cut();
     await world.recovering();
@@ -130,7 +130,7 @@ describe("a client that lost its connection", () => {
     await signalling;
   });
 
-  it("repeats a start of which the server has never heard", async () => {
+  it("repeats a start that the server has not received", async () => {
     const starting = world.backend.start({ argv: ["program"], processId: "p", cwd: "/" });
     const { params } = await world.server.next("process/start");
     await world.reconnect();
@@ -141,7 +141,7 @@ describe("a client that lost its connection", () => {
     expect((await starting).info.state).toBe("running");
   });
 
-  it("takes a process that the server knows for started, once it is up, and asks what it did meanwhile", async () => {
+  it("considers a process started if the server knows it, once it runs, and reads its events", async () => {
     const starting = world.backend.start({ argv: ["program"], processId: "p", cwd: "/" });
     await world.server.next("process/start");
     await world.reconnect();
@@ -153,7 +153,7 @@ describe("a client that lost its connection", () => {
     expect(probe.params).toMatchObject({ afterSeq: 0, maxBytes: 0 });
     await world.server.answer("process/read", readAnswer(2, [[1, "a"]]));
     await world.server.taken();
-    // A server may follow it for nobody, since it was started on another connection: it is asked until it tells by itself.
+    // The server may not push its events, since it was started on another connection: poll until the first one is pushed.
     world.clock.advance(250);
     await world.server.answer("process/read", readAnswer(3, [[2, "b"]]));
     world.server.exited(3);
@@ -166,7 +166,7 @@ describe("a client that lost its connection", () => {
     expect(world.server.methods).not.toContain("process/start");
   });
 
-  it("frees a start that is stuck for good since its connection was lost, and repeats it", async () => {
+  it("frees the id of a start that is stuck since its connection was lost, and repeats it", async () => {
     const starting = world.backend.start({ argv: ["program"], processId: "p", cwd: "/" });
     await world.server.next("process/start");
     await world.reconnect();
@@ -182,7 +182,7 @@ describe("a client that lost its connection", () => {
     expect((await starting).info.state).toBe("running");
   });
 
-  it("leaves a connection on which a command waits behind a write that blocks", async () => {
+  it("drops a connection on which a command waits behind a blocked write", async () => {
     const process = await world.start({ pipeStdin: true });
     const writing = process.write("more than fits");
     await world.server.next("process/write");
@@ -202,13 +202,13 @@ describe("a client that lost its connection", () => {
 });
 
 describe("a client that connects for the first time", () => {
-  it("fails when nobody is there, or nobody wants it", async () => {
+  it("fails if there is no server, or the server refuses it", async () => {
     const lost = { code: "CONNECTION_LOST", data: { reason: "unreachable" } };
     expect(await refusal(connectCodex("ws://127.0.0.1:1"))).toEqual(lost);
     expect(await refusal(connectCodex("http://127.0.0.1"))).toEqual({ code: "INVALID_PARAMS", data: { field: "url" } });
   });
 
-  it("says that the server wants another token", async () => {
+  it("reports that the server requires another token", async () => {
     const seen: unknown[] = [];
     const server = createServer().listen(0, "127.0.0.1");
     server.on("upgrade", ({ headers }, socket) => {
@@ -222,7 +222,7 @@ describe("a client that connects for the first time", () => {
     server.close();
   });
 
-  it("asks for the server's directory where the handshake does not tell", async () => {
+  it("requests the server's directory if the handshake does not have it", async () => {
     const world = await CodexClientWorld.open({}, async (connection) => {
       await connection.answer("initialize", { sessionId: "the session" });
       await connection.answer("environment/info", { shell: {}, cwd: "file:///told" });

@@ -1,4 +1,4 @@
-// Starting a process at an exec-server: how a spec becomes a message, what is refused here, and what refusals mean.
+// Starting a process at an exec-server: the message of a spec, local refusals, and the meaning of the server's refusals.
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import type { ProcessSpec } from "../../../protocol/index.ts";
 import { CodexClientWorld } from "../../support/codex-client.ts";
@@ -23,25 +23,25 @@ const sent = {
 };
 const policy = { inherit: "core", ignoreDefaultExcludes: false, exclude: [], set: {}, includeOnly: [] } as const;
 
-describe("a start", () => {
+describe("a start at an exec-server", () => {
   it.each<[string, Partial<ProcessSpec>, object]>([
     ["by default in the server's directory", {}, {}],
-    ["in a directory, as a URI", { cwd: "/a b/%/é?#" }, { cwd: "file:///a%20b/%25/%C3%A9%3F%23" }],
+    ["with a directory as a URI", { cwd: "/a b/%/é?#" }, { cwd: "file:///a%20b/%25/%C3%A9%3F%23" }],
     ["with an exact environment", { env: { A: "1" } }, { env: { A: "1" } }],
-    ["with a policy, of which all is said", { envPolicy: { inherit: "core" } }, { envPolicy: policy }],
+    ["with a policy in full", { envPolicy: { inherit: "core" } }, { envPolicy: policy }],
     [
       "with a name, a terminal and stdin",
       { arg0: "n", tty: true, pipeStdin: true },
       { arg0: "n", tty: true, pipeStdin: true },
     ],
-    ["with the terminal that there is", { tty: { rows: 24, cols: 80, echo: true, raw: false } }, { tty: true }],
+    ["with a default terminal", { tty: { rows: 24, cols: 80, echo: true, raw: false } }, { tty: true }],
     ["with a thread", { env: { CODEX_THREAD_ID: "t" } }, { env: { CODEX_THREAD_ID: "t" } }],
     [
-      "with a call, which the server takes from metadata only",
+      "with a tool call, which the server accepts in metadata only",
       { env: { CODEX_THREAD_ID: "t", CODEX_TOOL_CALL_ID: "" } },
       { env: { CODEX_THREAD_ID: "t", CODEX_TOOL_CALL_ID: "" }, metadata: { threadId: "t", toolCallId: "" } },
     ],
-    ["with what is of no interest there", { labels: { a: "b" }, onDetach: "terminate", merge: false }, {}],
+    ["without options that the server does not know", { labels: { a: "b" }, onDetach: "terminate", merge: false }, {}],
   ])("is sent %s", async (_what, spec, params) => {
     const starting = world.backend.start({ ...base, ...spec });
     expect((await world.server.answer("process/start", { processId: "p" })).params).toEqual({ ...sent, ...params });
@@ -57,7 +57,7 @@ describe("a start", () => {
     ["tty size", { tty: { cols: 81 } }],
     ["tty echo", { tty: { echo: false } }],
     ["tty raw", { tty: { raw: true } }],
-  ])("is refused when it wants %s", async (what, spec) => {
+  ])("is refused if it requests %s", async (what, spec) => {
     expect(await refusal(world.backend.start({ ...base, ...spec }))).toEqual({ code: "UNSUPPORTED", data: { what } });
     expect(await world.backend.list()).toEqual([]);
   });
@@ -99,21 +99,21 @@ describe("a start", () => {
       { code: "SPAWN_FAILED", data: { kind: "resource-exhausted" } },
     ],
     [-32603, "dup of fd 5 failed", undefined, { code: "SPAWN_FAILED", data: { kind: "failed" } }],
-  ])("that is refused with %i %s is refused in our words", async (code, message, kind, expected) => {
+  ])("refused by the server with %i %s fails with our own error", async (code, message, kind, expected) => {
     const starting = refusal(world.backend.start(base));
     await world.server.refuse("process/start", code, message, kind ? { kind } : undefined);
     expect(await starting).toEqual(expected);
     expect(await refusal(world.backend.attach("p"))).toMatchObject({ code: "PROCESS_UNKNOWN" });
   });
 
-  it("says in one line what several lines said", async () => {
+  it("reports a message of several lines in one line", async () => {
     const starting = world.backend.start(base);
     await world.server.refuse("process/start", -32603, "Unable to spawn x because:\n  No viable candidates\n");
     await expect(starting).rejects.toThrow(/^cannot start program: Unable to spawn x because: No viable candidates$/);
   });
 
   it.each(["none", "linuxSeccomp", "macosSeatbelt", "windowsRestrictedToken", "of tomorrow"])(
-    "tells the sandbox that the server says: %s",
+    "reports the sandbox that the server names: %s",
     async (sandboxType) => {
       const starting = world.backend.start(base);
       await world.server.answer("process/start", { processId: "p", sandboxType });
@@ -121,7 +121,7 @@ describe("a start", () => {
     },
   );
 
-  it("is cancelled by ending it, and then ended for certain", async () => {
+  it("is cancelled by a terminate, and the process is then terminated in any case", async () => {
     const starting = refusal(world.backend.start(base));
     const { id } = await world.server.next("process/start");
     const process = await world.backend.attach("p");

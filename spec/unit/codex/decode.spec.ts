@@ -1,4 +1,4 @@
-// Params that decode, and the words for those that do not, which are those of the exec-server.
+// Params that are valid, and the messages for invalid ones, which are those of the exec-server.
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import { CodexError } from "../../../lib/codex/codex-error.ts";
@@ -20,7 +20,7 @@ import {
 } from "../../../lib/codex/decode.ts";
 import { runs } from "../../support/fuzz.ts";
 
-/** What is said about a value. */
+/** The message about an invalid value. */
 function refusalOf(field: Field<unknown>, value: unknown): string {
   try {
     return `accepted: ${JSON.stringify(field.decode(value))}`;
@@ -68,16 +68,19 @@ describe("a value of another type", () => {
     [nothing, [], "invalid type: sequence, expected unit"],
     [nothing, 5, "invalid type: number, expected unit"],
     [nothing, false, "invalid type: boolean `false`, expected unit"],
-  ] as readonly (readonly [Field<unknown>, unknown, string])[])("%# is refused by name", (field, value, words) => {
-    expect(refusalOf(field, value)).toBe(words);
-  });
+  ] as readonly (readonly [Field<unknown>, unknown, string])[])(
+    "%# is refused, and the refusal names the field",
+    (field, value, words) => {
+      expect(refusalOf(field, value)).toBe(words);
+    },
+  );
 
-  it("is quoted in short", () => {
+  it("is quoted in shortened form", () => {
     expect(refusalOf(boolean, "x".repeat(1000)).length).toBeLessThan(200);
   });
 });
 
-describe("a struct", () => {
+describe("a struct in params", () => {
   const params = struct("S", {
     name: string,
     note: optional(string),
@@ -85,21 +88,21 @@ describe("a struct", () => {
     rest: anything,
   });
 
-  it("ignores fields it does not know, and inherits none", () => {
+  it("ignores unknown fields, and inherits none", () => {
     expect(params.decode({ name: "a", zz: 1 })).toEqual({ name: "a", note: undefined, count: 7, rest: undefined });
     expect(refusalOf(params, Object.create({ name: "a" }))).toBe("missing field `name`");
   });
 
-  it("takes null for what is optional, and refuses it for what has a default", () => {
+  it("accepts null for optional fields, and refuses it for fields with a default", () => {
     expect(params.decode({ name: "a", note: null, rest: null })).toMatchObject({ note: undefined, rest: null });
     expect(refusalOf(params, { name: "a", count: null })).toBe("invalid type: null, expected u64");
   });
 
-  it("takes numbers up to the largest of 64 bits", () => {
+  it("accepts numbers up to the largest of 64 bits", () => {
     expect(params.decode(JSON.parse('{"name":"a","count":18446744073709551615}')).count).toBe(2 ** 64);
   });
 
-  it("keeps the keys of maps as they are", () => {
+  it("keeps the keys of maps unchanged", () => {
     const decoded = mapOf(string).decode(JSON.parse('{"__proto__":"x","A=B":"","":"y"}'));
     expect(Object.entries(decoded)).toEqual([
       ["__proto__", "x"],
@@ -113,8 +116,8 @@ describe("a struct", () => {
   });
 });
 
-describe("base64", () => {
-  it("decodes what is padded and complete", () => {
+describe("a base64 value", () => {
+  it("is decoded if it is padded and complete", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
         expect(Buffer.compare(base64.decode(Buffer.from(bytes).toString("base64")), bytes)).toBe(0);
@@ -155,11 +158,11 @@ describe("base64", () => {
     ["aGl=!", "Invalid symbol 33, offset 4."],
     ["aGkhaGkh!aGk", "Invalid symbol 33, offset 8."],
     ["AAAA\u0000AAA", "Invalid symbol 0, offset 4."],
-  ])("%j is refused in the words of the exec-server", (text, words) => {
+  ])("%j is refused with the message of the exec-server", (text, words) => {
     expect(refusalOf(base64, text)).toBe(words);
   });
 
-  it("is never taken when it says something else than it decodes to", () => {
+  it("is never accepted if encoding the result gives another text", () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(..."AQz/+=-_ é"), maxLength: 12 }), (text) => {
         const refusal = refusalOf(base64, text);

@@ -1,11 +1,11 @@
-// Messages as they come in, beside what the exec-server takes, and as they go out.
+// Incoming messages, compared with what the exec-server accepts, and outgoing messages.
 import { describe, expect, it } from "@jest/globals";
 import { CodexError } from "../../../lib/codex/codex-error.ts";
 import { encodeCall, encodeError, encodeResult, JSON_BOUNDS, parseEnvelope } from "../../../lib/codex/envelope.ts";
 
 const parse = (source: string) => parseEnvelope(Buffer.from(source));
 
-describe("a message that comes in", () => {
+describe("an incoming message", () => {
   it.each([
     ['{"id":1,"method":"a/b","params":{"x":1}}', { kind: "request", id: "1", method: "a/b", params: { x: 1 } }],
     ['{"id":"x","method":"a"}', { kind: "request", id: '"x"', method: "a", params: undefined }],
@@ -19,7 +19,7 @@ describe("a message that comes in", () => {
     ],
     ['{"id":-9223372036854775808,"method":"a"}', { kind: "request", id: "-9223372036854775808", method: "a" }],
     ['{"id":1,"method":"a","__proto__":{"params":1}}', { kind: "request", id: "1", method: "a", params: undefined }],
-  ])("is understood: %s", (source, envelope) => {
+  ])("is accepted: %s", (source, envelope) => {
     expect(parse(source)).toEqual(envelope);
   });
 
@@ -50,22 +50,22 @@ describe("a message that comes in", () => {
     expect(() => parse(source)).toThrow(why);
   });
 
-  it("is refused for an id of thirty million digits before that becomes a number, which takes seconds", () => {
+  it("is refused for an id of thirty million digits before it is parsed, which would take seconds", () => {
     expect(() => parse(`{"id":${"9".repeat(30_000_000)},"method":"a"}`)).toThrow(/an id is|at most 64 bits/);
   });
 
-  it("is refused when it is not UTF-8", () => {
+  it("is refused if it is not UTF-8", () => {
     expect(() => parseEnvelope(Buffer.from([0x22, 0xff, 0x22]))).toThrow("invalid UTF-8");
   });
 
-  it("is read from the part of a buffer that it is", () => {
+  it("may be a part of a larger buffer", () => {
     const whole = Buffer.from('xx{"id":1,"method":"a"}yy');
     expect(parseEnvelope(new Uint8Array(whole.buffer, whole.byteOffset + 2, whole.length - 4))).toMatchObject({
       id: "1",
     });
   });
 
-  it("may hold as many values and be as deep as with the exec-server, and no more", () => {
+  it("may have as many values and levels as at the exec-server, and no more", () => {
     const wide = (count: number) => `{"id":1,"method":"a","x":[${Array(count).fill(0)}]}`;
     // The object itself, id, method and x are values too.
     expect(parse(wide(JSON_BOUNDS.maxValues - 4))).toMatchObject({ id: "1" });
@@ -75,14 +75,14 @@ describe("a message that comes in", () => {
     expect(() => parse(deep(128))).toThrow("recursion limit exceeded");
   });
 
-  it("is refused before it has been built, however large", () => {
+  it("is refused before it is parsed, however large it is", () => {
     expect(() => parse("[".repeat(2 ** 24))).toThrow("recursion limit exceeded");
     expect(() => parse(`[${"{},".repeat(2 ** 22)}{}]`)).toThrow("JSON values");
   });
 });
 
-describe("a message that goes out", () => {
-  it("is one object", () => {
+describe("an outgoing message", () => {
+  it("is a single JSON object", () => {
     expect(encodeCall("m", { a: "é" }).toString()).toBe('{"method":"m","params":{"a":"é"}}');
     expect(encodeCall("m", { a: 1 }, 7).toString()).toBe('{"id":7,"method":"m","params":{"a":1}}');
     expect(encodeError("-1", new CodexError(-32600, "no")).toString()).toBe(
@@ -93,7 +93,7 @@ describe("a message that goes out", () => {
     );
   });
 
-  it("carries the id as it came, and a result whole or in parts", () => {
+  it("has the id as it was received, and a result in one or more parts", () => {
     const { id } = parse('{"id":9223372036854775807,"method":"a"}') as { id: string };
     expect(encodeResult(id, "{}").toString()).toBe('{"id":9223372036854775807,"result":{}}');
     expect(encodeResult('"a\\u0062"', [Buffer.from('{"a":"'), Buffer.from('b"}')]).toString()).toBe(

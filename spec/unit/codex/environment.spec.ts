@@ -1,4 +1,4 @@
-// What a server says of its host.
+// What a server reports about its host.
 import { chmodSync, existsSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
@@ -13,7 +13,7 @@ const scratch = makeScratch();
 const pathOf = (uri: string) => nativePath(parsePathUri(uri));
 
 describe("the information on the host", () => {
-  it("names a shell that is there, by a name that clients know", async () => {
+  it("names an existing shell by a name that clients know", async () => {
     const { shell } = await environmentInfo();
     expect(["bash", "zsh", "sh"]).toContain(shell.name);
     expect(basename(shell.path)).toBe(shell.name);
@@ -37,14 +37,14 @@ describe("the information on the host", () => {
     });
   });
 
-  it("carries the version of this package and the system as the protocol calls it", async () => {
+  it("has the version of this package, and the system by its name in the protocol", async () => {
     const { version } = JSON.parse(await readFile("package.json", "utf8")) as { version: string };
     const { executorVersion, platformOs } = await environmentInfo();
     expect(executorVersion).toBe(version);
     expect(platformOs).toBe({ linux: "linux", darwin: "macos", win32: "windows" }[process.platform as string]);
   });
 
-  it("announces nothing but what works", async () => {
+  it("announces only features that work", async () => {
     expect((await environmentInfo()).capabilities).toEqual({
       fsWatchMissing: true,
       fileWriteStreaming: true,
@@ -53,8 +53,8 @@ describe("the information on the host", () => {
   });
 });
 
-describe("the shell", () => {
-  it("is the first that is there, can be run, and is known", async () => {
+describe("the shell of the host", () => {
+  it("is the first one that exists, can be executed, and has a known name", async () => {
     writeFileSync(scratch("fish"), "");
     writeFileSync(scratch("bash"), "");
     writeFileSync(scratch("zsh"), "");
@@ -64,23 +64,23 @@ describe("the shell", () => {
     expect(await findShell(candidates)).toEqual({ name: "zsh", path: scratch("zsh") });
   });
 
-  it("is /bin/sh where nothing else is", async () => {
+  it("is /bin/sh if there is no other", async () => {
     expect(await findShell([scratch("none")])).toEqual({ name: "sh", path: "/bin/sh" });
   });
 });
 
-describe("the methods", () => {
+describe("the methods of the Codex protocol", () => {
   const call = async (name: string, params?: unknown) =>
     environmentMethods(await environmentInfo())[name]!.call(params);
 
-  it("answer with the information, and that the host is there", async () => {
+  it("answer with the information, and that the host is available", async () => {
     expect(await call("environment/info")).toEqual(await environmentInfo());
     for (const params of [undefined, null, {}]) {
       expect(await call("environment/status", params)).toEqual({ status: "ready" });
     }
   });
 
-  it.each(["environment/info", "environment/status"])("%s takes no params", async (name) => {
+  it.each(["environment/info", "environment/status"])("%s accepts no params", async (name) => {
     await expect(call(name, { a: 1 })).rejects.toMatchObject({
       code: -32602,
       message: "invalid type: map, expected unit",
@@ -88,7 +88,7 @@ describe("the methods", () => {
     await expect(call(name, [])).rejects.toMatchObject({ message: "invalid type: sequence, expected unit" });
   });
 
-  it("do not include what nobody is told of", async () => {
+  it("do not include features that are not announced", async () => {
     expect(Object.keys(environmentMethods(await environmentInfo()))).toEqual([
       "environment/info",
       "environment/status",

@@ -1,4 +1,4 @@
-// What of fs/* a connection holds on to: open files and the watch for something missing, and that both end with it.
+// The fs/* resources of a connection: open files and the watch for a missing path, which both end with it.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { afterEach, describe, expect, it } from "@jest/globals";
@@ -23,7 +23,7 @@ mkdirSync(scratch("folder"));
 execFileSync("mkfifo", [scratch("fifo")]);
 
 describe("file handles", () => {
-  it("read and write blocks", async () => {
+  it("read and write blocks of a file", async () => {
     expect(await call("fs/open", { handleId: "w", path: uriOf("blocks"), mode: "replace" })).toEqual({ handleId: "w" });
     expect(await call("fs/writeBlock", { handleId: "w", offset: 3, chunk: base64("def") })).toEqual({});
     expect(await call("fs/close", { handleId: "w" })).toEqual({});
@@ -34,7 +34,7 @@ describe("file handles", () => {
     expect(await read(4, 1_048_576)).toEqual({ chunk: base64("ef"), eof: true });
   });
 
-  it("refuse what is no block, whatever the handle", async () => {
+  it("refuse an invalid block, for every handle", async () => {
     const length = "block length must be between 1 and 1048576";
     for (const len of [0, 1_048_577]) {
       expect(await call("fs/readBlock", { handleId: "z", offset: 0, len })).toBe(`-32600 file read ${length}`);
@@ -89,14 +89,14 @@ describe("fs/watchMissing", () => {
     );
   const changed = (watchId: number) => ({ method: "fs/missingChanged", params: { watchId } });
 
-  it("tells once of what appears", async () => {
+  it("reports once what appears", async () => {
     expect(await watch(1, "appears")).toEqual({ watching: true });
     writeFileSync(scratch("appears"), "");
     await told(1);
     expect(connection.told).toEqual([changed(1)]);
   });
 
-  it("tells nothing before its reply, and then what happened meanwhile", async () => {
+  it("sends nothing before its reply, and then what happened meanwhile", async () => {
     const announced = async ({ perform }: typeof connection, name: string) =>
       (await perform("fs/watchMissing", { watchId: 1, missing: [uriOf(name)], present: null })) as ReplyThen;
     const early = await announced(connection, "early");
@@ -116,7 +116,7 @@ describe("fs/watchMissing", () => {
     expect(connection.told).toEqual([changed(1)]);
   });
 
-  it("does not watch what is there, nothing, or too much", async () => {
+  it("refuses existing paths, no path, and too many paths", async () => {
     expect(await watch(1, "folder")).toEqual({ watching: false });
     expect(await watch(2, undefined)).toEqual({ watching: false });
     expect(await watch(3, "x", uriOf("absent"))).toEqual({ watching: false });
@@ -126,7 +126,7 @@ describe("fs/watchMissing", () => {
     expect(await call("fs/watchMissing", { watchId: 6, missing: ["file://host/x"] })).toEqual({ watching: false });
   });
 
-  it("has one watch: a higher id replaces it, any other is too late", async () => {
+  it("has one watch, which only a higher id replaces", async () => {
     expect(await watch(5, "five")).toEqual({ watching: true });
     expect(await watch(5, "again")).toEqual({ watching: false });
     expect(await watch(4, "four")).toEqual({ watching: false });
@@ -136,7 +136,7 @@ describe("fs/watchMissing", () => {
     expect(connection.told).toEqual([changed(6)]);
   });
 
-  it("ends with the connection", async () => {
+  it("ends with its connection", async () => {
     const { end, told: toldHere } = connection;
     await watch(1, "too late");
     end();

@@ -1,4 +1,4 @@
-// The methods fs/* as a connection calls them: params, results, and errors in the words of the exec-server.
+// The methods fs/* as a connection calls them: params, results, and the error messages of the exec-server.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { afterEach, describe, expect, it } from "@jest/globals";
@@ -30,7 +30,7 @@ symlinkSync("loop", scratch("loop"));
 execFileSync("mkfifo", [scratch("fifo")]);
 
 describe("fs/readFile and fs/writeFile", () => {
-  it("carry bytes as base64", async () => {
+  it("transfer bytes as base64", async () => {
     expect(await call("fs/writeFile", { path: uriOf("a bé%23"), dataBase64: base64("x\0y") })).toEqual({});
     expect(readFileSync(scratch("a bé#"), "utf8")).toBe("x\0y");
     expect(await call("fs/readFile", { path: uriOf("a%20b%C3%A9%23"), followSymlinks: null })).toEqual({
@@ -38,7 +38,7 @@ describe("fs/readFile and fs/writeFile", () => {
     });
   });
 
-  it("answer with a large file in parts that make one base64 text", async () => {
+  it("reply with a large file in parts that form one base64 text", async () => {
     const bytes = Buffer.alloc(5 * 1024 * 1024 + 1, "0123456789");
     writeFileSync(scratch("large"), bytes);
     const result = (await connection.perform("fs/readFile", { path: uriOf("large") })) as RawResult;
@@ -47,7 +47,7 @@ describe("fs/readFile and fs/writeFile", () => {
     expect(sha256(Buffer.from(dataBase64, "base64"))).toBe(sha256(bytes));
   });
 
-  it("refuse what cannot be read", async () => {
+  it("refuse a file that cannot be read", async () => {
     const refused = (name: string) => `-32600 path \`${scratch(name)}\` is not a file`;
     expect(await call("fs/readFile", { path: uriOf("folder") })).toBe(refused("folder"));
     expect(await call("fs/readFile", { path: uriOf("fifo") })).toBe(refused("fifo"));
@@ -65,7 +65,7 @@ describe("fs/readFile and fs/writeFile", () => {
     );
   });
 
-  it("refuse what cannot be written", async () => {
+  it("refuse a file that cannot be written", async () => {
     const written = (path: string, dataBase64: unknown = "") => call("fs/writeFile", { path, dataBase64 });
     expect(await written(uriOf("x"), "!!")).toBe(
       "-32600 fs/writeFile requires valid base64 dataBase64: Invalid symbol 33, offset 0.",
@@ -79,7 +79,7 @@ describe("fs/readFile and fs/writeFile", () => {
     expect(await written(uriOf("x".repeat(300)))).toBe("-32603 Filename too long (os error 36)");
   });
 
-  it("use names that are no UTF-8, in every way that a URI writes them", async () => {
+  it("accept names that are not UTF-8, in every way that a URI can encode them", async () => {
     const path = uriOf("byte%FF");
     await call("fs/writeFile", { path, dataBase64: base64("x") });
     expect(await call("fs/readFile", { path: uriOf("byte%ff") })).toEqual({ dataBase64: base64("x") });
@@ -94,7 +94,7 @@ describe("fs/getMetadata and fs/canonicalize", () => {
     ["of one byte too many", `file:///${"x/".repeat(2_047)}y`],
     ["that is too long once its escapes are bytes", `file:///${"%C3%A9".repeat(2_048)}`],
     ["of megabytes", `file:///${"a/".repeat(2_000_000)}`],
-  ])("refuse a path %s as too long, before they look at anything", async (_what, path) => {
+  ])("refuse a path %s as too long before they access it", async (_what, path) => {
     const tooLong = "-32603 Filename too long (os error 36)";
     const params = { path, dataBase64: "", options: walkOptions, handleId: "h", recursive: true, force: true };
     const methods = connection.names.filter((name) => !/Block$|close$|copy$|watchMissing$/.test(name));
@@ -105,12 +105,12 @@ describe("fs/getMetadata and fs/canonicalize", () => {
     expect(await call("fs/copy", { ...copied, sourcePath: path, destinationPath: uriOf("x") })).toBe(tooLong);
   });
 
-  it("take the longest path there is", async () => {
+  it("accept the longest possible path", async () => {
     const path = `file:///${"x/".repeat(2_047)}`.slice(0, -1);
     expect(await call("fs/getMetadata", { path })).toBe(missing);
   });
 
-  it("tell of a path, with slashes at its end or without", async () => {
+  it("describe a path with and without trailing slashes", async () => {
     const told = { isDirectory: false, isFile: true, isSymlink: false, size: 5 };
     expect(await call("fs/getMetadata", { path: uriOf("folder/file") })).toMatchObject(told);
     expect(await call("fs/getMetadata", { path: uriOf("folder//file/") })).toMatchObject(told);
@@ -122,7 +122,7 @@ describe("fs/getMetadata and fs/canonicalize", () => {
     expect(await call("fs/getMetadata", {})).toBe("-32602 missing field `path`");
   });
 
-  it("tell the path without links and dots", async () => {
+  it("return the path without links and dots", async () => {
     expect(await call("fs/canonicalize", { path: uriOf("folder-link/inner/%2e%2e/file") })).toEqual({
       path: uriOf("folder/file"),
     });
@@ -148,7 +148,7 @@ describe("fs/readDirectory and fs/walk", () => {
     });
   });
 
-  it("fail where nothing or no folder is", async () => {
+  it("fail if there is nothing, or something else than a folder", async () => {
     expect(await call("fs/readDirectory", { path: uriOf("nothing") })).toBe(missing);
     expect(await call("fs/readDirectory", { path: uriOf("folder/file") })).toBe("-32603 Not a directory (os error 20)");
     expect(await call("fs/walk", { path: uriOf("nothing"), options: walkOptions })).toBe(missing);
@@ -184,7 +184,7 @@ describe("fs/createDirectory, fs/remove and fs/copy", () => {
     expect(await call("fs/remove", { path: uriOf("new") })).toEqual({});
   });
 
-  it("do less when told so", async () => {
+  it("do only one level if the params say so", async () => {
     expect(await call("fs/createDirectory", { path: uriOf("folder"), recursive: false })).toBe(
       "-32603 File exists (os error 17)",
     );
@@ -194,7 +194,7 @@ describe("fs/createDirectory, fs/remove and fs/copy", () => {
     expect(await call("fs/remove", { path: uriOf("nothing"), force: false })).toBe(missing);
   });
 
-  it("copy, and say of what not", async () => {
+  it("copy, and report what they cannot copy", async () => {
     const copied = (from: string, to: string, recursive?: boolean) =>
       call("fs/copy", { sourcePath: uriOf(from), destinationPath: uriOf(to), recursive });
     expect(await copied("folder", "copy", true)).toEqual({});
@@ -214,7 +214,7 @@ describe("fs/createDirectory, fs/remove and fs/copy", () => {
   });
 });
 
-describe("a sandbox", () => {
+describe("a sandbox in params of fs/*", () => {
   const sandbox = { permissions: { type: "external", network: "restricted" }, windowsSandboxLevel: "disabled" };
   const anything = {
     dataBase64: "",
@@ -229,12 +229,12 @@ describe("a sandbox", () => {
   };
   const withPaths = connection.names.filter((name) => !/Block|close/.test(name));
 
-  it.each(withPaths)("that restricts is refused by %s before anything is done", async (method) => {
+  it.each(withPaths)("with restrictions is refused by %s before anything is done", async (method) => {
     expect(await call(method, { ...anything, sandbox })).toMatch(/^-32602 this exec-server has no sandbox/);
     expect(readdirSync(scratch(""))).not.toContain("never made");
   });
 
-  it("that restricts nothing is accepted", async () => {
+  it("without restrictions is accepted", async () => {
     const disabled = { permissions: { type: "disabled" }, windowsSandboxLevel: "disabled" };
     const params = { path: uriOf("folder/file"), sandbox: disabled };
     expect(await call("fs/readFile", params)).toEqual({ dataBase64: base64("hello") });

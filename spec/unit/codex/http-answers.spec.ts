@@ -1,4 +1,4 @@
-// Whole answers: status, headers and body as they came, coded bodies, redirects.
+// Complete responses: status, headers and body as received, encoded bodies, redirects.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { beforeEach, describe, expect, it, jest } from "@jest/globals";
@@ -16,8 +16,8 @@ const names = ({ headers }: Answer) => headers.map(({ name }) => name);
 const echoed = async (path: string, more: object = {}) =>
   textOf(await connection.call(servers.get(path, more))).split("\n");
 
-describe("an answer", () => {
-  it("has its headers in their order, repeated ones apart, names in lower case", async () => {
+describe("an HTTP response", () => {
+  it("has its headers in order, repeated ones separately, with names in lower case", async () => {
     const answer = await answerTo(
       "HTTP/1.1 200 OK\r\nSet-Cookie: a=1; Expires=Wed, 01 Jan 2030 00:00:00 GMT\r\nX-Up: A\r\nset-cookie: b=2\r\n" +
         "x-up:  B  b \r\nContent-Length: 2\r\n\r\nhi",
@@ -35,7 +35,7 @@ describe("an answer", () => {
     });
   });
 
-  it("has headers that are not ASCII as UTF-8, or else as Latin-1", async () => {
+  it("decodes headers that are not ASCII as UTF-8, or else as Latin-1", async () => {
     const answer = (await answerTo(
       Buffer.from("HTTP/1.1 200 OK\r\nx-utf: \xc3\xa9\r\nx-bin: a\xe9\xff\r\ncontent-length: 0\r\n\r\n", "latin1"),
     )) as Answer;
@@ -54,19 +54,19 @@ describe("an answer", () => {
     ["HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\nx-t: 1\r\n\r\n", 200, "abcde"],
     ["HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\nno longer HTTP", 101, ""],
     [`HTTP/1.1 200 OK\r\nx: ${"a".repeat(100_000)}\r\ncontent-length: 1\r\n\r\nx`, 200, "x"],
-  ])("%# has status and body as they are", async (said, status, body) => {
+  ])("%# has its status and body unchanged", async (said, status, body) => {
     const answer = (await answerTo(said)) as Answer;
     expect(answer.status).toBe(status);
     expect(textOf(answer)).toBe(body);
   });
 
-  it("to HEAD has headers and no body", async () => {
+  it("to HEAD has headers but no body", async () => {
     const said = "HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n";
     const answer = (await answerTo(said, { method: "HEAD" })) as Answer;
     expect(answer).toEqual({ status: 200, headers: [{ name: "content-length", value: "10" }], bodyBase64: "" });
   });
 
-  it.each([0, 1, 2, 3, 4, 5, 65_535, 65_536, 200_000])("with %i bytes in odd pieces comes whole", async (size) => {
+  it.each([0, 1, 2, 3, 4, 5, 65_535, 65_536, 200_000])("with %i bytes in odd pieces is complete", async (size) => {
     const body = Buffer.from(Array.from({ length: size }, (_, at) => at % 251));
     servers.handlers.set("/pieces", async (_, response) => {
       for (let at = 0, step = 1; at < size; at += step, step = Math.min(step * 3, 50_000)) {
@@ -80,8 +80,8 @@ describe("an answer", () => {
   });
 });
 
-describe("a body that comes whole", () => {
-  it("may be as long as the limit and no longer", async () => {
+describe("a body in one piece", () => {
+  it("may be as long as the limit, and not longer", async () => {
     connection = new FakeConnection(100_000);
     const limit = "-32600 http/request response body is too large: limit is 100000 bytes, use streamResponse";
     const size = (bytes: number) => (_: IncomingMessage, response: ServerResponse) =>
@@ -102,13 +102,13 @@ describe("a body that comes whole", () => {
   });
 });
 
-describe("a coded body", () => {
+describe("an encoded body", () => {
   const packed = gzipSync("hello gzip");
 
   const coded = (encoding: string, body: Buffer) => (_: IncomingMessage, response: ServerResponse) =>
     void response.writeHead(200, { "content-encoding": encoding, "content-length": body.length, "x-a": "b" }).end(body);
 
-  it.each([undefined, "gzip", "identity", "br"])("in gzip is decoded when %s was asked for", async (wanted) => {
+  it.each([undefined, "gzip", "identity", "br"])("in gzip is decoded if %s was requested", async (wanted) => {
     servers.handlers.set("/gzip", coded("gzip", packed));
     const headers = wanted ? [{ name: "Accept-Encoding", value: wanted }] : [];
     const answer = await connection.call(servers.get("/gzip", { headers }));
@@ -118,7 +118,7 @@ describe("a coded body", () => {
     expect(names(answer)).not.toContain("content-length");
   });
 
-  it("in another coding is left as it is, and says so", async () => {
+  it("in another encoding is left unchanged, with its header", async () => {
     const body = brotliCompressSync("hello br");
     servers.handlers.set("/br", coded("br", body));
     const answer = await connection.call(servers.get("/br"));
@@ -130,7 +130,7 @@ describe("a coded body", () => {
     expect((await connection.call(servers.get("/twice"))).bodyBase64).toBe(twice.toString("base64"));
   });
 
-  it("that is none is no failure", async () => {
+  it("that is empty is no failure", async () => {
     for (const said of [
       "HTTP/1.1 304 Not\r\ncontent-encoding: gzip\r\ncontent-length: 30\r\n\r\n",
       "HTTP/1.1 204 No\r\ncontent-encoding: gzip\r\n\r\n",
@@ -152,7 +152,7 @@ describe("a coded body", () => {
     );
   });
 
-  it("is streamed as it is decoded", async () => {
+  it("is streamed while it is decoded", async () => {
     servers.handlers.set("/gzip", coded("gzip", packed));
     await connection.call(servers.get("/gzip", { streamResponse: true }));
     const deltas = await connection.body("r");
@@ -161,7 +161,7 @@ describe("a coded body", () => {
   });
 });
 
-describe("a redirect", () => {
+describe("an HTTP redirect", () => {
   const redirect = (status: number, location: string) => (_: IncomingMessage, response: ServerResponse) =>
     void response.writeHead(status, { location }).end("moved");
 
@@ -188,7 +188,7 @@ describe("a redirect", () => {
     expect(lines).toContain(`referer: ${servers.base}/from`);
   });
 
-  it("of HEAD stays HEAD", async () => {
+  it("of a HEAD request stays HEAD", async () => {
     const methods: (string | undefined)[] = [];
     servers.handlers.set("/from", redirect(303, "/to"));
     servers.handlers.set("/to", (request, response) => {
@@ -199,7 +199,7 @@ describe("a redirect", () => {
     expect(methods).toEqual(["HEAD"]);
   });
 
-  it("to another origin takes no credentials along", async () => {
+  it("to another origin sends no credentials", async () => {
     servers.handlers.set("/from", redirect(307, `${servers.other.replace("//", "//a:b@")}/to`));
     const headers = ["authorization", "cookie", "proxy-authorization", "host", "x-other"].map((name) => ({
       name,
@@ -216,7 +216,7 @@ describe("a redirect", () => {
     ]);
   });
 
-  it("is followed ten times and no more", async () => {
+  it("is followed at most ten times", async () => {
     for (let at = 0; at < 11; at += 1) servers.handlers.set(`/${at + 1}`, redirect(302, at === 0 ? "/end" : `/${at}`));
     const warn = jest.spyOn(process, "emitWarning");
     expect((await echoed("/10"))[0]).toBe("GET /end");
@@ -234,9 +234,9 @@ describe("a redirect", () => {
 
   it.each([
     ["to no URL", 302, "http://[bad"],
-    ["that leaves the choice", 300, "/to"],
+    ["with a choice", 300, "/to"],
     ["to a proxy", 305, "/to"],
-  ])("%s is an answer like any other", async (_, status, location) => {
+  ])("%s is an ordinary response", async (_, status, location) => {
     servers.handlers.set("/from", redirect(status, location));
     const answer = await connection.call(servers.get("/from"));
     expect(answer.status).toBe(status);
@@ -244,12 +244,12 @@ describe("a redirect", () => {
     expect(textOf(answer)).toBe("moved");
   });
 
-  it("without a location is an answer like any other", async () => {
+  it("without a location is an ordinary response", async () => {
     servers.handlers.set("/from", (_, response) => response.writeHead(302).end("moved"));
     expect(await connection.call(servers.get("/from"))).toMatchObject({ status: 302 });
   });
 
-  it("is not followed when that was asked for", async () => {
+  it("is not followed if the request forbids it", async () => {
     servers.handlers.set("/from", redirect(302, "/to"));
     const answer = await connection.call(servers.get("/from", { redirectPolicy: "stop" }));
     expect(answer.status).toBe(302);

@@ -1,4 +1,4 @@
-// Requests that the host sends for a client: what goes out, what is refused, what is said when nothing comes of them.
+// Requests that the host sends for a client: what is sent, what is refused, and how failures are reported.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { answerTo, FakeConnection, HttpServers, rawServer, textOf } from "../../support/http-peers.ts";
 
@@ -12,8 +12,8 @@ beforeEach(() => {
 const echoed = async (path: string, more: object = {}) =>
   textOf(await connection.call(servers.get(path, more))).split("\n");
 
-describe("a request", () => {
-  it("carries what was asked for and little else", async () => {
+describe("an HTTP request", () => {
+  it("sends the requested headers and few others", async () => {
     expect(await echoed("/a?b=c#d")).toEqual([
       "GET /a?b=c",
       "accept: */*",
@@ -25,7 +25,7 @@ describe("a request", () => {
     ]);
   });
 
-  it("carries headers in their order, repeated ones apart", async () => {
+  it("sends headers in order, and repeated ones separately", async () => {
     const headers = [
       { name: "X-Foo", value: "v" },
       { name: "Accept", value: "a/b" },
@@ -46,15 +46,15 @@ describe("a request", () => {
     ]);
   });
 
-  it("carries headers as UTF-8", async () => {
+  it("sends headers as UTF-8", async () => {
     const lines = await echoed("/", { headers: [{ name: "x", value: "é日" }] });
-    // The echo wrote the bytes of the header as characters.
+    // The echo decodes each byte of the header as a character.
     const written = Buffer.from(lines[1]!, "latin1").toString();
     expect(Buffer.from(written, "latin1").toString()).toBe("x: é日");
   });
 
   it.each(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND"])(
-    "with %s has a body when there is one",
+    "with %s has a body if one is given",
     async (method) => {
       const seen = new Promise<string>((resolve) => {
         servers.handlers.set("/seen", async (request, response) => {
@@ -71,7 +71,7 @@ describe("a request", () => {
     },
   );
 
-  it("says that there is no body where one is usual", async () => {
+  it("announces an empty body for methods that usually have one", async () => {
     for (const method of ["POST", "PUT", "post", "PROPFIND"]) {
       const lines = await echoed("/", { method, bodyBase64: null });
       expect(lines).toContain("content-length: 0");
@@ -79,7 +79,7 @@ describe("a request", () => {
     }
   });
 
-  it("frames its body itself, whatever the caller says about it", async () => {
+  it("frames its body itself, even if the caller sets the headers for that", async () => {
     const headers = [
       { name: "Content-Length", value: "500" },
       { name: "transfer-encoding", value: "chunked" },
@@ -89,7 +89,7 @@ describe("a request", () => {
     expect(lines.at(-1)).toBe("hi");
   });
 
-  it("turns the user of a URL into a header", async () => {
+  it("sends the user of a URL as an Authorization header", async () => {
     const url = `${servers.base.replace("//", "//us%40er:p%3Aw@")}/x`;
     const expected = `authorization: Basic ${Buffer.from("us@er:p:w").toString("base64")}`;
     expect(await echoed("", { url })).toContain(expected);
@@ -97,7 +97,7 @@ describe("a request", () => {
     expect(own.filter((line) => line.startsWith("authorization"))).toEqual(["authorization: Bearer x"]);
   });
 
-  it("escapes in a URL what must be escaped", async () => {
+  it("escapes characters in a URL that need it", async () => {
     expect((await echoed('/a b/日/%zz?q="<>'))[0]).toBe("GET /a%20b/%E6%97%A5/%zz?q=%22%3C%3E");
   });
 });
@@ -113,7 +113,7 @@ describe("a header with a variable", () => {
     headers: [{ name: "X-Auth", value, valueEnvVar }],
   });
 
-  it("gets its value from the environment of the server, behind the literal one", async () => {
+  it("gets its value from the environment of the server, after the literal part", async () => {
     expect(await echoed("/", withVariable("EXECWIRE_SPEC_TOKEN"))).toContain("x-auth: Bearer secret");
     expect(await echoed("/", withVariable("EXECWIRE_SPEC_TOKEN", ""))).toContain("x-auth: secret");
     expect(await echoed("/", withVariable(null, "x"))).toContain("x-auth: x");
@@ -134,19 +134,19 @@ describe("a header with a variable", () => {
     expect(await connection.refusal(servers.get("/", withVariable(variable)))).toBe(`-32602 ${words}`);
   });
 
-  it("needs a literal value beside it", async () => {
+  it("needs a literal part in addition", async () => {
     const headers = [{ name: "X-Auth", valueEnvVar: "EXECWIRE_SPEC_TOKEN" }];
     expect(await connection.refusal(servers.get("/", { headers }))).toBe("-32602 missing field `value`");
   });
 
-  it("is kept from another origin", async () => {
+  it("is not sent to another origin", async () => {
     servers.handlers.set("/away", (_, response) => response.writeHead(302, { location: `${servers.other}/` }).end());
     const lines = await echoed("/away", withVariable("EXECWIRE_SPEC_TOKEN"));
     expect(lines.join("\n")).not.toContain("secret");
   });
 });
 
-describe("params", () => {
+describe("the params of an HTTP request", () => {
   const asked = (more: object) => ({ method: "GET", url: "http://127.0.0.1:1/", requestId: "r", ...more });
 
   it.each([
@@ -192,13 +192,13 @@ describe("params", () => {
     [asked({ url: "ftp://127.0.0.1:1/" }), "http/request only supports http and https URLs, got ftp"],
     [asked({ url: "file:///etc" }), "http/request only supports http and https URLs, got file"],
     [asked({ url: "data:text/plain,hi" }), "http/request only supports http and https URLs, got data"],
-  ])("%# are refused by name", async (params, words) => {
+  ])("%# are refused, and the refusal names the field", async (params, words) => {
     expect(await connection.refusal(params)).toBe(`-32602 ${words}`);
   });
 });
 
-describe("a failure", () => {
-  it("to connect says where to", async () => {
+describe("a failure of an HTTP request", () => {
+  it("to connect names the address", async () => {
     const raw = await rawServer(() => undefined);
     raw.close();
     const url = raw.url.replace("//", "//user:pw@");
@@ -207,7 +207,7 @@ describe("a failure", () => {
     );
   });
 
-  it("of TLS says so", async () => {
+  it("of TLS is reported as such", async () => {
     const url = servers.base.replace("http:", "https:");
     expect(await connection.refusal(servers.get("/", { url }))).toContain(
       `-32603 http/request failed: error sending request for url (${url}/): `,
@@ -215,7 +215,7 @@ describe("a failure", () => {
   });
 
   it.each([
-    ["that is no HTTP", "garbage\r\n\r\n", /^http\/request failed: error sending request for url .*: Parse Error/],
+    ["that is not HTTP", "garbage\r\n\r\n", /^http\/request failed: error sending request for url .*: Parse Error/],
     ["that ends at once", "", /^http\/request failed: error sending request for url .*: socket hang up/],
     [
       "that breaks off",
@@ -223,27 +223,27 @@ describe("a failure", () => {
       /^failed to read http\/request response body: error decoding response body: aborted$/,
     ],
     ["that breaks off between chunks", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n", /aborted$/],
-  ])("is an answer %s", async (_, said, words) => {
+  ])("is a response %s", async (_, said, words) => {
     expect(await answerTo(said)).toMatch(words);
   });
 });
 
 describe("the time for a request", () => {
-  it("covers the wait for an answer", async () => {
+  it("includes the wait for a response", async () => {
     servers.handlers.set("/never", () => undefined);
     expect(await connection.refusal(servers.get("/never", { timeoutMs: 50 }))).toBe(
       `-32603 http/request failed: error sending request for url (${servers.base}/never): timed out after 50 ms`,
     );
   });
 
-  it("covers the body", async () => {
+  it("includes the time for the body", async () => {
     servers.handlers.set("/part", (_, response) => void response.write("abc"));
     expect(await connection.refusal(servers.get("/part", { timeoutMs: 100 }))).toBe(
       "-32603 failed to read http/request response body: error decoding response body: timed out after 100 ms",
     );
   });
 
-  it("covers the body of a stream, however it trickles", async () => {
+  it("includes the body of a stream, however slowly it arrives", async () => {
     servers.handlers.set("/drip", (_, response) => {
       const timer = setInterval(() => response.write("x"), 10);
       response.on("close", () => clearInterval(timer));
@@ -258,7 +258,7 @@ describe("the time for a request", () => {
     });
   });
 
-  it("may be none at all, or longer than a timer can wait", async () => {
+  it("may be unlimited, or longer than the longest timer", async () => {
     expect(await connection.refusal(servers.get("/", { timeoutMs: 0 }))).toContain("timed out after 0 ms");
     for (const timeoutMs of [null, 2 ** 31, 2 ** 60]) {
       expect(await connection.call(servers.get("/", { timeoutMs }))).toMatchObject({ status: 200 });

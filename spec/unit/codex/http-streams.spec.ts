@@ -1,4 +1,4 @@
-// Bodies that come in deltas, slow clients, and connections that end in between.
+// Bodies in deltas, slow clients, and connections that end during a stream.
 import { randomBytes } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { gzipSync } from "node:zlib";
@@ -13,8 +13,8 @@ beforeEach(() => {
   connection = new FakeConnection();
 });
 
-describe("a stream", () => {
-  it("comes in deltas behind the answer, the last of which is empty", async () => {
+describe("a streamed body", () => {
+  it("comes in deltas after the response, of which the last is empty", async () => {
     const announced = (await connection.callOnly(servers.get("/x", { streamResponse: true }))) as ReplyThen;
     expect(announced.result).toMatchObject({ status: 200, bodyBase64: "" });
     await servers.settle();
@@ -26,7 +26,7 @@ describe("a stream", () => {
     expect(rest).toEqual([{ requestId: "r", seq: 2, deltaBase64: "", done: true, error: null }]);
   });
 
-  it("passes on what there is while more is to come", async () => {
+  it("passes on what has arrived while more is to come", async () => {
     let finish = (): unknown => undefined;
     servers.handlers.set("/events", (_, response) => {
       response.write("one");
@@ -42,13 +42,13 @@ describe("a stream", () => {
     ]);
   });
 
-  it("without a body is its end", async () => {
+  it("consists of its end if there is no body", async () => {
     servers.handlers.set("/empty", (_, response) => response.writeHead(204).end());
     await connection.call(servers.get("/empty", { streamResponse: true }));
     expect(await connection.body("r")).toEqual([{ requestId: "r", seq: 1, deltaBase64: "", done: true, error: null }]);
   });
 
-  it("that breaks off says so at its end", async () => {
+  it("reports at its end if it broke off", async () => {
     const raw = await rawServer((socket) => socket.end("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nabc"));
     await connection.call({ ...servers.get("/"), url: raw.url, streamResponse: true });
     expect((await connection.body("r")).at(-1)).toMatchObject({
@@ -59,7 +59,7 @@ describe("a stream", () => {
     raw.close();
   });
 
-  it("has an id that no other stream has at the time", async () => {
+  it("has an id that no other open stream has", async () => {
     const held: ServerResponse[] = [];
     servers.handlers.set("/hold", (_, response) => {
       held.push(response);
@@ -69,7 +69,7 @@ describe("a stream", () => {
     expect(await connection.refusal(servers.get("/", { streamResponse: true }))).toBe(
       "-32602 http/request streamResponse requestId `r` is already active",
     );
-    // Whole answers need no id of their own.
+    // Complete responses need no id of their own.
     expect(await connection.call(servers.get("/"))).toMatchObject({ status: 200 });
     held[0]!.end();
     await connection.body("r");
@@ -78,7 +78,7 @@ describe("a stream", () => {
     expect((await connection.body("r"))[0]).toMatchObject({ seq: 1 });
   });
 
-  it("that could not begin leaves its id free", async () => {
+  it("frees its id if it cannot begin", async () => {
     const nowhere = servers.get("/", { url: "http://127.0.0.1:1/", streamResponse: true });
     expect(await connection.refusal(nowhere)).toContain("error sending request");
     expect(await connection.call(servers.get("/", { streamResponse: true }))).toMatchObject({ status: 200 });
@@ -119,7 +119,7 @@ describe("a stream", () => {
 });
 
 describe("the end of the connection", () => {
-  it("may come before the first delta", async () => {
+  it("may happen before the first delta", async () => {
     const body = gzipSync(randomBytes(100_000));
     servers.handlers.set("/plain", (_, response) => void response.write(body));
     servers.handlers.set("/coded", (_, response) => {
@@ -137,7 +137,7 @@ describe("the end of the connection", () => {
     }
   });
 
-  it("ends every request, silently", async () => {
+  it("ends every request without a reply", async () => {
     const warn = jest.spyOn(process, "emitWarning");
     servers.handlers.set("/hold", (_, response) => void response.write("a"));
     servers.handlers.set("/never", () => undefined);

@@ -1,11 +1,11 @@
-// Paths as URIs: what is refused and how, and that a path and its URI name the same file.
+// Paths as URIs: which are refused and how, and that a path and its URI name the same file.
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import { CodexError } from "../../../lib/codex/codex-error.ts";
 import { nativePath, parsePathUri, pathUri, toPathUri } from "../../../lib/codex/path-uri.ts";
 import { runs } from "../../support/fuzz.ts";
 
-/** The path of a URI, or the code and the words of its refusal. */
+/** The path of a URI, or the code and the message of its refusal. */
 function pathOf(text: string): string {
   try {
     return nativePath(parsePathUri(text));
@@ -65,13 +65,13 @@ const isWindows = process.platform === "win32";
     expect(pathOf(text)).toBe(words);
   });
 
-  it("is asked for as a string", () => {
+  it("must be a string", () => {
     expect(() => pathUri.decode(5)).toThrow("invalid type: number, expected a string");
   });
 });
 
 (isWindows ? describe.skip : describe)("the URI of a path", () => {
-  it("escapes what the exec-server escapes", () => {
+  it("escapes the characters that the exec-server escapes", () => {
     const plain = "!$&'()*+,:;=@[]^|~";
     expect(toPathUri(`/a${plain}b`)).toBe(`file:///a${plain}b`);
     expect(toPathUri('/ "#%<>?\\`{}\u007f\u0001é日')).toBe(
@@ -81,11 +81,11 @@ const isWindows = process.platform === "win32";
     expect(toPathUri("/a/../b/")).toBe("file:///b");
   });
 
-  it("leads back to the path", () => {
+  it("is converted back to the same path", () => {
     const name = fc
       .string({ unit: "grapheme", minLength: 1, maxLength: 12 })
       .map((text) => text.replace(/[/\0]/g, "_"))
-      // On POSIX a drive is refused, as the exec-server does.
+      // On POSIX a drive is refused, like at the exec-server.
       .filter((text) => text !== "." && text !== ".." && !/^[a-z]:$/i.test(text));
     fc.assert(
       fc.property(fc.array(name, { maxLength: 4 }), (names) => {

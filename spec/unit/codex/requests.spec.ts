@@ -1,4 +1,4 @@
-// Requests of one connection: every one is answered, once, whatever goes wrong.
+// Requests of one connection: each is answered once, whatever goes wrong.
 import { describe, expect, it } from "@jest/globals";
 import { string } from "../../../lib/codex/decode.ts";
 import { method, RawResult, ReplyThen } from "../../../lib/codex/server/method.ts";
@@ -47,8 +47,8 @@ function failing(): never {
   throw new Error("it cannot begin");
 }
 
-describe("requests", () => {
-  it("are refused when what came out cannot be said, and the next one is answered", async () => {
+describe("requests of a Codex connection", () => {
+  it("are refused if the result cannot be encoded, and the next one is answered", async () => {
     const { requests, sent } = new Scope();
     requests.request("1", "raw", "x");
     requests.request("2", "echo", "y");
@@ -56,7 +56,7 @@ describe("requests", () => {
     expect(sent.sort()).toEqual([expect.stringContaining('"code":-32603'), '{"id":2,"result":{"text":"y"}}']);
   });
 
-  it("are answered before what they announce begins; what cannot begin costs the connection", async () => {
+  it("are answered before what they announce begins; if it cannot begin, the connection is closed", async () => {
     const scope = new Scope();
     scope.requests.request("1", "begin", "x");
     await nextTurn();
@@ -66,7 +66,7 @@ describe("requests", () => {
     expect([scope.sent.at(-1), scope.broken]).toEqual(['{"id":2,"result":{}}', 1]);
   });
 
-  it("are refused beyond their number", async () => {
+  it("are refused above their limit", async () => {
     const { requests, sent } = new Scope(1);
     requests.request("1", "never", "x");
     requests.request("2", "echo", "x");
@@ -74,7 +74,7 @@ describe("requests", () => {
     expect(sent).toEqual([expect.stringContaining('"code":-32600')]);
   });
 
-  it("for files wait for those before them and for room, and are not done for a connection that is gone", async () => {
+  it("for files wait for earlier ones and for room, and are not done for a closed connection", async () => {
     const scope = new Scope();
     let room: () => void = () => undefined;
     scope.room = new Promise((resolve) => {

@@ -1,4 +1,4 @@
-// What a client may ask for as a sandbox: nothing that would have to be enforced.
+// Which sandboxes a client may request: none that would have to be enforced.
 import { describe, expect, it } from "@jest/globals";
 import { CodexError } from "../../../lib/codex/codex-error.ts";
 import { refuseSandbox } from "../../../lib/codex/server/sandbox-request.ts";
@@ -16,7 +16,7 @@ function answer(sandbox: unknown): string {
 const asking = (permissions: unknown, rest: object = { windowsSandboxLevel: "disabled" }) => ({ permissions, ...rest });
 const unrestricted = { type: "unrestricted" };
 
-describe("a sandbox that is asked for", () => {
+describe("a requested sandbox", () => {
   it.each([
     ["nothing", undefined],
     ["null", null],

@@ -1,4 +1,4 @@
-// Two streams in one bound: the shares, by the examples of the reference and by properties.
+// Two streams in one bound: their shares, by the examples of the Codex exec-server and by properties.
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import { aggregate, keptBytes, shorten } from "../../../lib/exec/aggregate.ts";
@@ -24,7 +24,7 @@ describe("the aggregate of stdout and stderr", () => {
     expect(aggregate(stdout, stderr, CAP)).toEqual({ stdout, stderr });
   });
 
-  it("keeps everything without a bound", () => {
+  it("is everything if there is no bound", () => {
     expect(sizes(aggregate(filled(CAP, "a"), filled(CAP, "b"), Number.POSITIVE_INFINITY))).toEqual([CAP, CAP]);
   });
 
@@ -33,16 +33,16 @@ describe("the aggregate of stdout and stderr", () => {
     expect(sizes(aggregate(filled(CAP, "a"), filled(CAP, "b"), CAP))).toEqual([third, CAP - third]);
   });
 
-  it("gives stderr what a small stdout leaves", () => {
+  it("gives stderr the room that a small stdout leaves", () => {
     const small = Math.floor(CAP / 10);
     expect(sizes(aggregate(filled(small, "a"), filled(CAP, "b"), CAP))).toEqual([small, CAP - small]);
   });
 
-  it("gives back to stdout what stderr does not need", () => {
+  it("gives stdout the room that stderr does not need", () => {
     expect(sizes(aggregate(filled(CAP, "a"), filled(1, "b"), CAP))).toEqual([CAP - 1, 1]);
   });
 
-  it("has exactly the bound where something must go, counts it, and gives neither stream less than its share", () => {
+  it("fills the bound exactly if something must be omitted, counts it, and gives each stream at least its share", () => {
     fc.assert(
       fc.property(excerpts, excerpts, fc.integer({ min: 0, max: 90 }), (stdout, stderr, cap) => {
         const before = keptBytes(stdout) + keptBytes(stderr);
@@ -59,7 +59,7 @@ describe("the aggregate of stdout and stderr", () => {
     );
   });
 
-  it("shortens to a beginning and an end of what was kept, with one hole that only grows", () => {
+  it("shortens kept output to its beginning and end, with one hole that only grows", () => {
     fc.assert(
       fc.property(excerpts, fc.integer({ min: 0, max: 90 }), (excerpt, cap) => {
         const { head, tail, omittedBytes } = shorten(excerpt, cap);
@@ -67,7 +67,7 @@ describe("the aggregate of stdout and stderr", () => {
         expect([...head]).toEqual([...all.subarray(0, head.length)]);
         expect([...tail]).toEqual([...all.subarray(all.length - tail.length)]);
         expect(head.length + tail.length + omittedBytes).toBe(all.length + excerpt.omittedBytes);
-        // What lay behind the hole is never joined to what lay before it.
+        // Bytes after the hole are never joined to bytes before it.
         if (excerpt.omittedBytes > 0) {
           expect(head.length).toBeLessThanOrEqual(excerpt.head.length);
           expect(tail.length).toBeLessThanOrEqual(excerpt.tail.length);

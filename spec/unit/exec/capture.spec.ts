@@ -1,4 +1,4 @@
-// What is taken from a log, and how what is missing in it is counted.
+// What a run captures from a log, and how it counts lost output.
 import { describe, expect, it } from "@jest/globals";
 import { Capture } from "../../../lib/exec/capture.ts";
 import type { Excerpt } from "../../../lib/exec/head-tail.ts";
@@ -34,8 +34,8 @@ const plain = ({ head, tail, omittedBytes }: Excerpt) => [
 ];
 const both = (taken: Capture) => [plain(taken.excerpt("stdout")), plain(taken.excerpt("stderr"))];
 
-describe("a capture", () => {
-  it("counts what a log has lost for the streams that have lost it, once the end of the log tells", () => {
+describe("the capture of a run", () => {
+  it("assigns lost bytes to their streams once the end of the log has the totals", () => {
     const taken = capture(output("stdout", "a"), output("stderr", "b"), gap(50), closed({ stdout: 41, stderr: 11 }));
     expect(both(taken)).toEqual([
       ["a", "", 40],
@@ -44,24 +44,24 @@ describe("a capture", () => {
     expect(taken.gaps).toBe(1);
   });
 
-  it("counts it for stdout while the end is not known", () => {
+  it("assigns lost bytes to stdout while the end is unknown", () => {
     expect(both(capture(gap(50), output("stderr", "b")))).toEqual([
       ["", "", 50],
       ["", "b", 0],
     ]);
   });
 
-  it("counts it for stdout where the end of the log knows nothing of it", () => {
+  it("assigns lost bytes to stdout if the end of the log does not account for them", () => {
     const taken = capture(gap(50), output("pty", "b"), closed({ pty: 1 }));
     expect(both(taken)[0]).toEqual(["", "b", 50]);
   });
 
-  it("announces a loss of which nobody knows how large it is", () => {
+  it("announces a loss of unknown size", () => {
     const taken = capture(output("stdout", "a"), gap(), output("stdout", "b"), closed({ stdout: 2 }));
     expect([both(taken)[0], taken.gaps]).toEqual([["a", "b", 0], 1]);
   });
 
-  it("does not join what lies before and after a loss", () => {
+  it("does not join the output before and after a loss", () => {
     const taken = capture(output("stdout", "before"), gap(5), output("stdout", "after"), closed({ stdout: 16 }));
     expect(both(taken)[0]).toEqual(["before", "after", 5]);
   });

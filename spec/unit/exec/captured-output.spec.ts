@@ -1,4 +1,4 @@
-// What a caller gets of a stream: bytes, where something is missing, text, and plain data.
+// What a caller gets of a stream: bytes, the position of a loss, text, and plain data.
 import { describe, expect, it } from "@jest/globals";
 import { CapturedOutput } from "../../../lib/exec/captured-output.ts";
 import type { Excerpt } from "../../../lib/exec/head-tail.ts";
@@ -22,7 +22,7 @@ describe("captured output", () => {
     expect(new CapturedOutput([{ excerpt, encoding }]).text).toBe("€");
   });
 
-  it("counts, and says where in the bytes something is missing, for several streams too", () => {
+  it("counts lost bytes, and reports their position in the bytes, for several streams too", () => {
     const both = new CapturedOutput([stream("aa", "b", 10), stream("ccc"), stream("d", "", 7)]);
     expect(Buffer.from(both.bytes).toString()).toBe("aabcccd");
     expect(both.omissions).toEqual([
@@ -44,7 +44,7 @@ describe("captured output", () => {
     expect(output.text).toBe("öп");
   });
 
-  it("is plain data in JSON", () => {
+  it("becomes plain data in JSON", () => {
     expect(JSON.parse(JSON.stringify(new CapturedOutput([stream("a\n", "z\n", 3)])))).toEqual({
       text: "a\n[... 3 bytes omitted ...]\nz\n",
       encoding: "utf-8",

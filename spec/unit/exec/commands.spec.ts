@@ -1,14 +1,14 @@
-// What a run asks of its process, where a backend does not do all of it.
+// The calls of a run to its process, on a backend that does not support all of them.
 import { describe, expect, it } from "@jest/globals";
 import { deliverInput, within } from "../../../lib/exec/commands.ts";
 import type { Process } from "../../../lib/process/process.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
 
-/** A process of which only these calls are made. */
+/** A process on which only these calls are made. */
 const processWith = (calls: Partial<Process>) => calls as Process;
 
-describe("input", () => {
-  it("goes in pieces, and ends with the first that is not taken", async () => {
+describe("the input of a run", () => {
+  it("is written in pieces, and stops at the first piece that is not accepted", async () => {
     const sizes: number[] = [];
     const process = processWith({
       write: async (chunk) => {
@@ -22,7 +22,7 @@ describe("input", () => {
   });
 });
 
-describe("an answer within a time", () => {
+describe("a result within a time limit", () => {
   it("is undefined when it fails or comes too late, and leaves no timer behind", async () => {
     const clock = new FakeClock();
     expect(await within(clock, 10, Promise.resolve(5))).toBe(5);

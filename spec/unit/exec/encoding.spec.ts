@@ -1,4 +1,4 @@
-// Bytes as text: UTF-8, or what the program most likely meant. The examples are those of the reference, and what it gets wrong.
+// Bytes as text: UTF-8, or what the program most likely meant. The examples are those of the exec-server, and more.
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import { CapturedOutput } from "../../../lib/exec/captured-output.ts";
@@ -21,11 +21,11 @@ describe("what a program printed", () => {
     ["UTF-8 that looks like mistaken Cyrillic", "ÐŸÑ€Ð¸Ð²ÐµÑ‚"],
     ["escape sequences", "\x1b[31mred\x1b[0m"],
     ["nothing", ""],
-  ])("is taken as it is: %s", async (_what, text) => {
+  ])("is decoded as valid UTF-8: %s", async (_what, text) => {
     expect(await captured(Buffer.from(text))).toMatchObject({ text, encoding: "utf-8", isLossy: false });
   });
 
-  it("is taken as it is, whatever UTF-8 it is", async () => {
+  it("is decoded as UTF-8 whenever it is valid UTF-8", async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: "binary" }), async (text) => {
         fc.pre(!text.startsWith("\uFEFF"));
@@ -54,22 +54,22 @@ describe("what a program printed", () => {
     ["오류", "\xBF\xC0\xB7\xF9", "euc-kr"],
     ["hi", "\xFF\xFEh\0i\0", "utf-16le"],
     ["hi", "\xFE\xFF\0h\0i", "utf-16be"],
-  ])("reads as %j", async (text, bytes, encoding) => {
+  ])("is decoded as %j", async (text, bytes, encoding) => {
     expect(await captured(latin1(bytes))).toMatchObject({ text, encoding, isLossy: false });
   });
 
   it.each([
-    ["what is no text", "\xFF\xFE\xFD", "\uFFFD\uFFFD\uFFFD"],
+    ["invalid text", "\xFF\xFE\xFD", "\uFFFD\uFFFD\uFFFD"],
     ["a binary", "\x7FELF\x02\x01\x01\0\0\0\xFF\xC0\x80\0\0", "\x7FELF\x02\x01\x01\0\0\0\uFFFD\uFFFD\uFFFD\0\0"],
     ["UTF-8 that ends within a character", "na\xC3\xAFve caf\xC3", "naïve caf\uFFFD"],
     ["UTF-8 with a bad byte", "\xC3\xA4\xC3\xB6\xC3\xBC\xC3\x9F \xFF ok", "äöüß \uFFFD ok"],
-  ])("keeps its bytes where the text cannot say them: %s", async (_what, bytes, text) => {
+  ])("shows replacement characters for invalid bytes: %s", async (_what, bytes, text) => {
     const output = await captured(latin1(bytes));
     expect(output).toMatchObject({ text, encoding: "utf-8", isLossy: true });
     expect(output.toJSON().base64).toBe(latin1(bytes).toString("base64"));
   });
 
-  it("is not mistaken for another encoding because the cut hit a character", async () => {
+  it("is not mistaken for another encoding because it was cut within a character", async () => {
     const text = "€".repeat(1000);
     for (const cap of [100, 101, 102, 103]) {
       const output = await captured(Buffer.from(text), cap);
@@ -78,7 +78,7 @@ describe("what a program printed", () => {
     }
   });
 
-  it("is found to be in another encoding though only its end shows it", async () => {
+  it("is recognized as another encoding even if only its end shows that", async () => {
     const bytes = Buffer.concat([Buffer.alloc(11 * 30_000, "plain text\n"), latin1("\xEF\xF0\xE8\xEC\xE5\xF0\n")]);
     const output = await captured(bytes, 1000);
     expect(output).toMatchObject({ encoding: "windows-1251", isLossy: false });

@@ -1,4 +1,4 @@
-// The beginning and the end of a stream: a model, a string cut by hand, says what must be kept.
+// The beginning and the end of a stream, compared with a model: a string cut by hand.
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import { type Excerpt, HeadTail } from "../../../lib/exec/head-tail.ts";
@@ -16,7 +16,7 @@ function keep(capBytes: number, pushed: readonly Uint8Array[]): HeadTail {
 const plain = ({ head, tail, omittedBytes }: Excerpt) => ({ head: [...head], tail: [...tail], omittedBytes });
 
 describe("the head and tail of a stream", () => {
-  it("is all of it, as long as it fits", () => {
+  it("is the whole stream if it fits", () => {
     fc.assert(
       fc.property(chunks, (pushed) => {
         const whole = Buffer.concat(pushed);
@@ -27,7 +27,7 @@ describe("the head and tail of a stream", () => {
     );
   });
 
-  it("is its first and last bytes, the odd one in front, when it does not fit", () => {
+  it("is its first and last bytes if it does not fit, with the odd byte in the head", () => {
     fc.assert(
       fc.property(chunks, caps, (pushed, cap) => {
         const whole = Buffer.concat(pushed);
@@ -54,27 +54,24 @@ describe("the head and tail of a stream", () => {
     );
   });
 
-  it("keeps everything without a bound", () => {
+  it("is the whole stream if there is no bound", () => {
     const kept = keep(Number.POSITIVE_INFINITY, [Buffer.alloc(100_000, "a"), Buffer.alloc(200_000, "b")]);
     const { head, tail, omittedBytes } = kept.excerpt();
     expect([head.length, head[99_999], head[100_000], tail.length, omittedBytes]).toEqual([300_000, 97, 98, 0, 0]);
   });
 
-  it("copies what it keeps: a chunk belongs to the log", () => {
+  it("is a copy, since a chunk belongs to the log", () => {
     const chunk = Buffer.from("abcd");
     const kept = keep(2, [chunk]);
     chunk.fill("x");
     expect(plain(kept.excerpt())).toEqual({ head: [97], tail: [100], omittedBytes: 2 });
   });
 
-  it.each([10, Number.POSITIVE_INFINITY])(
-    "does not join what comes after an interruption to the head (cap %d)",
-    (cap) => {
-      const kept = new HeadTail(cap);
-      kept.push(Buffer.from("ab"));
-      kept.interrupt();
-      kept.push(Buffer.from("yz"));
-      expect(plain(kept.excerpt(1000))).toEqual({ head: [97, 98], tail: [121, 122], omittedBytes: 1000 });
-    },
-  );
+  it.each([10, Number.POSITIVE_INFINITY])("does not join bytes after a loss to the head (cap %d)", (cap) => {
+    const kept = new HeadTail(cap);
+    kept.push(Buffer.from("ab"));
+    kept.interrupt();
+    kept.push(Buffer.from("yz"));
+    expect(plain(kept.excerpt(1000))).toEqual({ head: [97, 98], tail: [121, 122], omittedBytes: 1000 });
+  });
 });

@@ -1,4 +1,4 @@
-// What an answer shows: every byte once or counted, whatever the sizes of chunks and budgets, and no character broken by a cut.
+// What an answer shows: every byte once, or counted as omitted, for all sizes of chunks and budgets, and no broken characters.
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import { OutputWindow, type Partials } from "../../../lib/exec/output-window.ts";
@@ -16,19 +16,19 @@ describe("an output window", () => {
     expect(window.finish(true)).toMatchObject({ head: "0123456789", tail: "", omittedBytes: 0, isExact: true });
   });
 
-  it("leaves out the middle when it does not", () => {
+  it("omits the middle when the output does not fit", () => {
     const window = new OutputWindow(4);
     for (const digit of "0123456789") window.add("stdout", encode(digit));
     expect(window.finish(true)).toMatchObject({ head: "01", tail: "89", omittedBytes: 6 });
   });
 
-  it("cuts between characters, and counts what the cut takes", () => {
+  it("cuts between characters, and counts the omitted bytes", () => {
     const window = new OutputWindow(8);
     window.add("stdout", encode("€€€€€"));
     expect(window.finish(true)).toMatchObject({ head: "€", tail: "€", omittedBytes: 9 });
   });
 
-  it("has one place for what is left out: a loss ends the head and begins the tail", () => {
+  it("has one hole for omitted output: a loss ends the head and begins the tail", () => {
     const window = new OutputWindow(10);
     window.add("stdout", encode("ab"));
     window.lose(100);
@@ -36,7 +36,7 @@ describe("an output window", () => {
     expect(window.finish(true)).toMatchObject({ head: "ab", tail: "23456789", omittedBytes: 102, isExact: true });
   });
 
-  it("forgets what lay between the head and a loss, and between two losses", () => {
+  it("drops the output between the head and a loss, and between two losses", () => {
     const window = new OutputWindow(8);
     window.add("stdout", encode("abcdef"));
     window.lose(1);
@@ -46,7 +46,7 @@ describe("an output window", () => {
     expect(window.finish(true)).toMatchObject({ head: "abcd", tail: "01", omittedBytes: 7 });
   });
 
-  it("counts half a character that a loss has cut off, and does not join it with what follows", () => {
+  it("counts half a character before a loss, and does not join it with the bytes after the loss", () => {
     const window = new OutputWindow(10);
     window.add("stdout", encode("a€").subarray(0, 3));
     window.lose(5);
@@ -54,14 +54,14 @@ describe("an output window", () => {
     expect(window.finish(true)).toMatchObject({ head: "a", tail: "b", omittedBytes: 7 });
   });
 
-  it("says that it does not know how much was lost", () => {
+  it("reports that it does not know how much was lost", () => {
     const window = new OutputWindow(8);
     window.lose(undefined);
     window.add("stdout", encode("x"));
     expect(window.finish(true)).toMatchObject({ head: "", tail: "x", omittedBytes: 0, isExact: false });
   });
 
-  it("takes a loss of no output for none", () => {
+  it("ignores a loss of zero bytes", () => {
     const window = new OutputWindow(8);
     window.add("stdout", encode("ab"));
     window.lose(0);
@@ -69,13 +69,13 @@ describe("an output window", () => {
     expect(window.finish(true)).toMatchObject({ head: "abcd", tail: "", omittedBytes: 0 });
   });
 
-  it("can show nothing at all, and count it", () => {
+  it("can show nothing and count all bytes", () => {
     const window = new OutputWindow(0);
     window.add("stdout", encode("abc"));
     expect(window.finish(true)).toMatchObject({ head: "", tail: "", omittedBytes: 3 });
   });
 
-  it("shows what is no text as replacement characters, and keeps a byte order mark", () => {
+  it("shows invalid text as replacement characters, and keeps a byte order mark", () => {
     const window = new OutputWindow(100);
     window.add("stdout", Uint8Array.of(0xef, 0xbb, 0xbf, 0xff, 0x41, 0xc0, 0x80));
     expect(window.finish(true).head).toBe("\ufeff\ufffdA\ufffd\ufffd");
@@ -87,7 +87,7 @@ describe("an output window", () => {
     { weight: 1, arbitrary: fc.constant("answer" as const) },
   );
 
-  it("gives or counts every byte exactly once, over any number of answers", () => {
+  it("shows or counts every byte exactly once, over any number of answers", () => {
     const property = fc.property(
       fc.string({ unit: fc.constantFrom("a", "\n", "ü", "€", "😀"), maxLength: 60 }),
       fc.string({ unit: fc.constantFrom("b", "ä", "漢", "🎉"), maxLength: 60 }),
@@ -113,7 +113,7 @@ describe("an output window", () => {
         };
         for (const step of events) {
           if (step === "answer") answer(false);
-          // A loss in the middle of a character leaves its rest as no text; here the text goes on behind it.
+          // A loss within a character leaves invalid text after it; here valid text follows.
           else if ("lost" in step && sizeOf(partials) === 0) lose(step.lost);
           else if ("stream" in step) take(step.stream as "stdout" | "stderr", step.at);
         }
@@ -135,7 +135,7 @@ describe("an output window", () => {
     fc.assert(property, runs(500));
   });
 
-  it("shows the same text as a decoder of the whole when nothing is left out, however it is cut into chunks", () => {
+  it("shows the same text as one decoder of the whole stream when nothing is omitted, however it is chunked", () => {
     const property = fc.property(fc.uint8Array({ maxLength: 40 }), fc.array(fc.nat(6)), (bytes, sizes) => {
       const window = new OutputWindow(1_000);
       let at = 0;

@@ -1,4 +1,4 @@
-// One workspace under two names: what is inside is translated, what is outside is refused by name.
+// One workspace under two names: paths inside are translated, paths outside are refused with their name.
 import { describe, expect, it } from "@jest/globals";
 import { mapCwd } from "../../../lib/exec/path-mapping.ts";
 import { openExecSessions } from "../../../lib/exec/sessions.ts";
@@ -16,12 +16,12 @@ describe("a mapped working directory", () => {
     ["/home/me/proj/src/../lib", "/srv/proj/lib"],
     ["/home/me/proj/..hidden", "/srv/proj/..hidden"],
     [undefined, "/srv/proj"],
-  ])("%s is %s over there", (cwd, mapped) => {
+  ])("%s becomes %s on the server", (cwd, mapped) => {
     expect(mapCwd(cwd, workspace)).toBe(mapped);
   });
 
   it.each(["/home/me", "/home/me/project", "/", "/srv/proj", "/home/me/proj/../other"])(
-    "%s is refused by name",
+    "%s is refused, and the refusal names it",
     async (cwd) => {
       const mapped = async () => mapCwd(cwd, workspace);
       expect(await refusal(mapped())).toEqual({
@@ -32,14 +32,14 @@ describe("a mapped working directory", () => {
     },
   );
 
-  it("must be absolute", async () => {
+  it("must be an absolute path", async () => {
     expect(await refusal((async () => mapCwd("src", workspace))())).toEqual({
       code: "INVALID_PARAMS",
       data: { field: "cwd" },
     });
   });
 
-  it("is where the process is started, and a refused one starts nothing", async () => {
+  it("is the directory in which the process starts, and a refused directory starts nothing", async () => {
     const host = new FakeHost();
     const sessions = openExecSessions(host.supervisor, { workspace, clock: host.clock });
     await refusal(sessions.start({ argv: ["/fake/program"], cwd: "/tmp" }));

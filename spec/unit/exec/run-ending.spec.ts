@@ -1,4 +1,4 @@
-// How a run ends before its command does: by time and by abort, whatever the process or its host does.
+// How a run ends before its command does: by timeout and by abort, however the process or its host behaves.
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { type Run, startRun } from "../../../lib/exec/run.ts";
 import type { Backend } from "../../../lib/process/backend.ts";
@@ -15,8 +15,8 @@ afterEach(() => host.close());
 const begin: RunHost["begin"] = (options, spec) => host.begin(options, spec);
 const pass = (ms: number) => host.pass(ms);
 
-describe("a run out of time", () => {
-  it("kills the tree at once after 10 s, when nothing else is said", async () => {
+describe("a run that times out", () => {
+  it("kills the tree at once after 10 s by default", async () => {
     const { run, child } = await begin();
     await pass(9_999);
     expect(child.calls).toEqual([]);
@@ -34,7 +34,7 @@ describe("a run out of time", () => {
     });
   });
 
-  it("has code 124 also when the child catches the signal and exits with 0", async () => {
+  it("has code 124 even if the child catches the signal and exits with 0", async () => {
     const { run, child } = await begin({ timeoutMs: 500, graceMs: 2_000 });
     await pass(500);
     expect(child.calls).toEqual(["SIGTERM tree", "SIGCONT tree"]);
@@ -46,7 +46,7 @@ describe("a run out of time", () => {
     expect(result.stdout.text).toBe("bye\n");
   });
 
-  it("is one whose spec has a timeout, too", async () => {
+  it("may have its timeout in the spec, too", async () => {
     const { run, child } = await begin({ timeoutMs: null }, { timeoutMs: 300 });
     await pass(300);
     child.exit("SIGTERM");
@@ -57,7 +57,7 @@ describe("a run out of time", () => {
   it.each([
     ["null", { timeoutMs: null }],
     ["a full capture", { capture: "full" } as const],
-  ])("is none with %s", async (_what, options) => {
+  ])("never times out with %s", async (_what, options) => {
     const { run, child } = await begin(options);
     await pass(10_000_000);
     expect(child.calls).toEqual([]);
@@ -66,13 +66,13 @@ describe("a run out of time", () => {
     expect(await run.result).toMatchObject({ exitCode: 0, timedOut: false });
   });
 
-  it("is one with a full capture that was given a time", async () => {
+  it("may be one with a full capture and a timeout", async () => {
     const { child } = await begin({ capture: "full", timeoutMs: 100 });
     await pass(100);
     expect(child.calls).toEqual(["SIGKILL tree"]);
   });
 
-  it("is none once the exit is known, though a stream is open", async () => {
+  it("does not time out once the exit is known, even if a stream is open", async () => {
     const { run, child } = await begin({ timeoutMs: 1_000 });
     await pass(999);
     child.exit(0);
@@ -80,7 +80,7 @@ describe("a run out of time", () => {
     expect(await run.result).toMatchObject({ exitCode: 0, timedOut: false, drain: "idle" });
   });
 
-  it("gets its result though no signal ends the child", async () => {
+  it("gets its result even if no signal ends the child", async () => {
     const { run, child } = await begin({ timeoutMs: 1_000, graceMs: 500 });
     child.output("stuck");
     await pass(1_000 + 500 + 9_999);
@@ -95,7 +95,7 @@ describe("a run out of time", () => {
 describe("a run whose host is slow to answer", () => {
   let confirm: () => void;
   let run: Run;
-  /** The host has spawned the child and does not say so, until the spec lets it. */
+  /** The host has spawned the child and does not report that until the spec lets it. */
   beforeEach(async () => {
     const answered = new Promise<void>((resolve) => {
       confirm = resolve;
@@ -117,7 +117,7 @@ describe("a run whose host is slow to answer", () => {
     await pass(1_000);
   });
 
-  it("ends the process once its start is confirmed, and gives what there is", async () => {
+  it("ends the process once its start is confirmed, and returns the output so far", async () => {
     const [child] = host.spawner.children as [FakeChild];
     child.output("hello");
     confirm();
@@ -130,7 +130,7 @@ describe("a run whose host is slow to answer", () => {
     expect(result.stdout.text).toBe("hello");
   });
 
-  it("gets its result without it in time, and ends the process when its start is confirmed after all", async () => {
+  it("gets its result in time without the process, and ends the process if its start is confirmed later", async () => {
     expect(await resultNow(run)).toBeUndefined();
     await pass(10_000);
     expect(await run.result).toMatchObject({ exitCode: 124, timedOut: true, exited: null, drain: "deadline" });
@@ -143,7 +143,7 @@ describe("a run whose host is slow to answer", () => {
 });
 
 describe("an aborted run", () => {
-  it("is ended like one out of time, and says what it was", async () => {
+  it("is ended like one that times out, and reports the abort", async () => {
     const controller = new AbortController();
     const { run, child } = await begin({ signal: controller.signal });
     controller.abort();
@@ -153,7 +153,7 @@ describe("an aborted run", () => {
     expect(await run.result).toMatchObject({ exitCode: 124, timedOut: false, aborted: true, signal: "SIGKILL" });
   });
 
-  it("is out of time and not aborted when the timeout came first", async () => {
+  it("is reported as timed out if the timeout came before the abort", async () => {
     const controller = new AbortController();
     const { run, child } = await begin({ signal: controller.signal });
     await pass(10_000);
@@ -164,14 +164,14 @@ describe("an aborted run", () => {
     expect(await run.result).toMatchObject({ timedOut: true, aborted: false });
   });
 
-  it("starts nothing when it was aborted before", async () => {
+  it("starts nothing when it was aborted before the call", async () => {
     const run = startRun(host.supervisor, { argv: ["/fake/program"] }, { signal: AbortSignal.abort() });
     expect(await run.result).toMatchObject({ exitCode: 124, aborted: true, exited: null, drain: "eof" });
     expect(await refusal(run.process)).toEqual({ code: "START_CANCELLED", data: {} });
     expect(host.spawner.launches).toEqual([]);
   });
 
-  it.each(["abort", "timeout"])("cancels a start that is still going on (%s)", async (why) => {
+  it.each(["abort", "timeout"])("cancels a pending start (%s)", async (why) => {
     host.spawner.wait();
     const controller = new AbortController();
     const options = { clock: host.clock, signal: controller.signal, timeoutMs: 700 };
@@ -182,13 +182,13 @@ describe("an aborted run", () => {
     expect(await run.result).toMatchObject({ exitCode: 124, aborted: why === "abort", timedOut: why === "timeout" });
     host.spawner.go();
     await nextTurn();
-    // What was spawned meanwhile is killed and let go of.
+    // The child that was spawned meanwhile is killed and released.
     expect(host.spawner.children[0]?.calls).toEqual(["SIGKILL tree"]);
     host.spawner.children[0]?.exit("SIGKILL");
     host.spawner.children[0]?.end();
   });
 
-  it("leaves another process of the same id alone while its own start is refused", async () => {
+  it("spares another process with the same id if its own start is refused", async () => {
     const other = await host.start({ processId: "mine" });
     const controller = new AbortController();
     const run = startRun(
@@ -202,7 +202,7 @@ describe("an aborted run", () => {
     expect(other.child.calls).toEqual([]);
   });
 
-  it("kills what holds its streams when it is aborted after the exit", async () => {
+  it("kills the holders of its streams when it is aborted after the exit", async () => {
     const controller = new AbortController();
     const { run, child } = await begin({ signal: controller.signal });
     child.exit(0);

@@ -1,19 +1,20 @@
-// A run over a fake child and a clock that stands still: the order of things is the spec's.
-import type { RunOptions } from "../../../lib/exec/options.ts";
+// A run with a fake child and a fake clock: the spec determines the order of events.
+
 import type { RunResult } from "../../../lib/exec/result.ts";
 import { type Run, startRun } from "../../../lib/exec/run.ts";
+import type { RunOptions } from "../../../lib/exec/run-options.ts";
 import type { ProcessSpec } from "../../../protocol/index.ts";
 import type { FakeChild } from "../../support/fake-child.ts";
 import { FakeHost } from "../../support/fake-supervisor.ts";
 import { nextTurn } from "../../support/next-turn.ts";
 
-/** A run on its way, with the child behind it. */
+/** A run in progress, with its child. */
 export interface FakeRun {
   readonly run: Run;
   readonly child: FakeChild;
 }
 
-/** A supervisor of fake children, with what is needed to run on it. */
+/** A supervisor of fake children, for runs. */
 export class RunHost extends FakeHost {
   async begin(options: RunOptions = {}, spec: Partial<ProcessSpec> = {}): Promise<FakeRun> {
     const run = startRun(this.supervisor, { argv: ["/fake/program"], ...spec }, { clock: this.clock, ...options });
@@ -22,7 +23,7 @@ export class RunHost extends FakeHost {
     return { run, child: this.spawner.children.at(-1) as FakeChild };
   }
 
-  /** Moves time, and lets everything happen that is due. */
+  /** Advances the clock, and runs everything that is due. */
   async pass(ms: number): Promise<void> {
     this.clock.advance(ms);
     await nextTurn();

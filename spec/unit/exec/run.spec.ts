@@ -1,4 +1,4 @@
-// A run from its call to its result, with what it tells on the way.
+// A run from its call to its result, with its live chunks.
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import type { RunResult } from "../../../lib/exec/result.ts";
 import { type Run, startRun } from "../../../lib/exec/run.ts";
@@ -29,13 +29,13 @@ describe("a run", () => {
     expect(child.calls).not.toContain("SIGKILL tree");
   });
 
-  it("leaves no timer behind", async () => {
+  it("leaves no timer behind when it is over", async () => {
     const before = host.clock.armed;
     const { run, child } = await begin({ timeoutMs: 1000 });
     child.exit(0);
     child.end();
     await run.result;
-    // The closed process itself is kept for a while.
+    // The closed process itself is retained for a while.
     expect(host.clock.armed).toBe(before + 1);
   });
 
@@ -45,7 +45,7 @@ describe("a run", () => {
     ["SIGSYS", 159],
     ["SIGRT3", 163],
     ["SIGNEW", 128],
-  ])("says %s as a shell says it, and as it was", async (signal, exitCode) => {
+  ])("reports %s as a shell does, and as the signal itself", async (signal, exitCode) => {
     const { run, child } = await begin();
     child.exit(signal);
     child.end();
@@ -53,13 +53,13 @@ describe("a run", () => {
     expect(result).toMatchObject({ exitCode, signal, exited: { exitCode: null, signal, reason: "signal" } });
   });
 
-  it("rejects where its end will never be known, and ends nobody who was not waiting", async () => {
+  it("rejects if its end will never be known, without an unhandled rejection elsewhere", async () => {
     const { run } = await begin({ timeoutMs: null });
     await host.close();
     expect(await refusal(run.result)).toEqual({ code: "CLOSED", data: {} });
   });
 
-  it("takes a terminal's one stream for stdout", async () => {
+  it("reports the single stream of a terminal as stdout", async () => {
     const { run, child } = await begin({}, { tty: true });
     child.output("screen");
     child.exit(0);
@@ -68,7 +68,7 @@ describe("a run", () => {
     expect([stdout.text, stderr.text, aggregated.text]).toEqual(["screen", "", "screen"]);
   });
 
-  it("keeps the beginning and the end of each stream, and says in the text what lies between", async () => {
+  it("keeps the beginning and the end of each stream, and says in the text how much is omitted", async () => {
     const { run, child } = await begin({ capBytes: 6 });
     child.output("abcdefghij");
     child.output("0123456789", "stderr");
@@ -94,7 +94,7 @@ describe("a run", () => {
     ["capture", { capture: "half" as "full" }],
     ["leftBehind", { leftBehind: "kill" as "keep" }],
     ["stdin", { stdin: 5 as unknown as string }],
-  ])("refuses a wrong %s before it starts anything", async (field, options) => {
+  ])("refuses an invalid %s before it starts anything", async (field, options) => {
     const run = startRun(host.supervisor, { argv: ["/fake/program"] }, { clock: host.clock, ...options });
     expect(await refusal(run.result)).toEqual({ code: "INVALID_PARAMS", data: { field } });
     expect(await refusal(run.process)).toEqual({ code: "INVALID_PARAMS", data: { field } });
@@ -112,7 +112,7 @@ describe("the live chunks of a run", () => {
     return seen;
   };
 
-  it("come as they are printed, and end with the result", async () => {
+  it("arrive as they are printed, and complete with the result", async () => {
     const { run, child } = await begin();
     const seen = collect(run);
     child.output("one");
@@ -125,7 +125,7 @@ describe("the live chunks of a run", () => {
     expect(seen.at(-1)).toBe("complete");
   });
 
-  it("stop at 10,000 of a stream, while its output is captured on", async () => {
+  it("stop after 10,000 of a stream, while its output is still captured", async () => {
     const { run, child } = await begin();
     const seen = collect(run);
     for (let index = 0; index < 10_010; index += 1) {
@@ -141,7 +141,7 @@ describe("the live chunks of a run", () => {
     expect((await run.result).stdout.totalBytes).toBe(10_010);
   });
 
-  it("reach others, and the result its caller, though a subscriber throws", async () => {
+  it("reach other subscribers, and the result its caller, if a subscriber throws", async () => {
     const { run, child } = await begin();
     run.chunks$.subscribe(() => {
       throw new Error("of a subscriber");
@@ -155,7 +155,7 @@ describe("the live chunks of a run", () => {
     expect(host.errors).toEqual([new Error("of a subscriber")]);
   });
 
-  it("end where the start is refused", async () => {
+  it("complete if the start is refused", async () => {
     const run = startRun(host.supervisor, { argv: [] });
     const seen = collect(run);
     expect(await refusal(run.result)).toEqual({ code: "INVALID_PARAMS", data: { field: "argv" } });
@@ -164,7 +164,7 @@ describe("the live chunks of a run", () => {
 });
 
 describe("the stdin of a run", () => {
-  it("is written and closed", async () => {
+  it("is written completely and then closed", async () => {
     const { run, child } = await begin({ stdin: "input" });
     expect(child.stdin?.received).toEqual(["input"]);
     child.stdin?.take();
@@ -175,14 +175,14 @@ describe("the stdin of a run", () => {
     await run.result;
   });
 
-  it("is no obstacle to a child that does not read it", async () => {
+  it("does not delay the end of a child that does not read it", async () => {
     const { run, child } = await begin({ stdin: new Uint8Array(20 * 1024 * 1024) });
     child.exit(0);
     child.end();
     expect((await run.result).exitCode).toBe(0);
   });
 
-  it("is left alone without being given", async () => {
+  it("is not piped without input, unless the spec requests it", async () => {
     await begin();
     await begin({}, { pipeStdin: true });
     expect(host.spawner.launches.map(({ pipeStdin }) => pipeStdin)).toEqual([false, true]);

@@ -1,4 +1,4 @@
-// The guess whether a sandbox is to blame: the examples of the reference.
+// The guess whether a sandbox is to blame, with the examples of the Codex exec-server.
 import { describe, expect, it } from "@jest/globals";
 import { type DenialFacts, looksSandboxDenied } from "../../../lib/exec/sandbox-denial.ts";
 
@@ -6,7 +6,7 @@ const denied = (facts: Partial<DenialFacts>) =>
   looksSandboxDenied({ sandbox: "landlock", exitCode: 1, texts: [], ...facts });
 
 describe("a sandbox is blamed", () => {
-  it("not without a word of it", () => {
+  it("not for a failure without a typical message", () => {
     expect(denied({ texts: ["", "test failed"] })).toBe(false);
   });
 
@@ -18,7 +18,7 @@ describe("a sandbox is blamed", () => {
     "sandbox: denied",
     "landlock",
     "failed to write file x",
-  ])("for: %s", (text) => {
+  ])("for a failure with the message: %s", (text) => {
     expect(denied({ texts: ["", text] })).toBe(true);
   });
 
@@ -26,11 +26,11 @@ describe("a sandbox is blamed", () => {
     expect(denied({ exitCode, texts: ["command not found"] })).toBe(false);
   });
 
-  it("for a death by SIGSYS, without a word", () => {
+  it("for a death by SIGSYS, even without a message", () => {
     expect(denied({ exitCode: 128 + 31 })).toBe(true);
   });
 
-  it("never for a success, nor where there is none", () => {
+  it("never for a success, nor without a sandbox", () => {
     expect(denied({ exitCode: 0, texts: ["Operation not permitted"] })).toBe(false);
     expect(denied({ sandbox: "none", texts: ["Operation not permitted"] })).toBe(false);
   });

@@ -1,4 +1,4 @@
-// Exec sessions over fake children and a clock that only the spec moves.
+// Exec sessions with fake children and a clock that only the spec advances.
 
 import type { ExecResult, ExecStart } from "../../../lib/exec/session-types.ts";
 import { type ExecSessions, type ExecSessionsOptions, openExecSessions } from "../../../lib/exec/sessions.ts";
@@ -7,13 +7,13 @@ import type { FakeChild } from "../../support/fake-child.ts";
 import { FakeHost } from "../../support/fake-supervisor.ts";
 import { nextTurn } from "../../support/next-turn.ts";
 
-/** A call that was made, and what it answered, if it has. */
+/** A call, and its answer, if there is one already. */
 export interface Call {
   readonly answer: Promise<ExecResult>;
   readonly isAnswered: boolean;
 }
 
-/** Prints bytes that need not be text; the fake child hands on whatever a Buffer can be made from. */
+/** Prints bytes that need not be text; the fake child accepts everything that a Buffer can be made from. */
 export function printBytes(child: FakeChild, bytes: Uint8Array, stream?: StreamName): void {
   child.output(bytes as unknown as string, stream);
 }
@@ -27,12 +27,12 @@ export class SessionHost extends FakeHost {
     this.sessions = openExecSessions(this.supervisor, { ...options, clock: this.clock });
   }
 
-  /** The child that was started last. */
+  /** The last child that was started. */
   get child(): FakeChild {
     return this.spawner.children.at(-1) as FakeChild;
   }
 
-  /** Makes a call and lets it get as far as it can without time. */
+  /** Makes a call and lets it proceed as far as it can without time passing. */
   async call(calling: Promise<ExecResult>): Promise<Call> {
     let isAnswered = false;
     const settle = () => {
@@ -48,7 +48,7 @@ export class SessionHost extends FakeHost {
     };
   }
 
-  /** Starts a process and lets it run until `start` has answered; it has a terminal unless told otherwise. */
+  /** Starts a process and lets it run until `start` has answered; it has a terminal by default. */
   async running(spec: Partial<ExecStart> = {}): Promise<{ id: number; child: FakeChild; first: ExecResult }> {
     const { answer } = await this.call(this.sessions.start({ argv: ["/fake/program"], tty: true, ...spec }));
     const { child } = this;
@@ -57,7 +57,7 @@ export class SessionHost extends FakeHost {
     return { id: first.sessionId as number, child, first };
   }
 
-  /** Moves the clock, and lets everything that is due run. */
+  /** Advances the clock, and runs everything that is due. */
   async pass(ms: number): Promise<void> {
     this.clock.advance(ms);
     await nextTurn();

@@ -1,15 +1,15 @@
-// How the limits of exec sessions relate, to each other and to those of the log.
+// Relations between the limits of exec sessions, and with those of the log.
 import { describe, expect, it } from "@jest/globals";
 import { execLimits } from "../../../lib/exec/session-limits.ts";
 import { limits } from "../../../protocol/index.ts";
 
 describe("the limits of exec sessions", () => {
-  it("wait for an exit no longer than the shortest call waits anyway", () => {
+  it("wait for an exit no longer than the shortest call waits", () => {
     expect(execLimits.earlyExitMs).toBeLessThan(execLimits.minYieldMs);
     expect(execLimits.drainMs).toBeLessThanOrEqual(execLimits.earlyExitMs);
   });
 
-  it("have defaults between their bounds", () => {
+  it("have defaults within their bounds", () => {
     const { minYieldMs, writeYieldMs, startYieldMs, maxYieldMs, minPollMs, pollYieldMs, maxPollMs } = execLimits;
     for (const byDefault of [writeYieldMs, startYieldMs]) {
       expect(byDefault).toBeGreaterThanOrEqual(minYieldMs);
@@ -19,7 +19,7 @@ describe("the limits of exec sessions", () => {
     expect(pollYieldMs).toBeLessThanOrEqual(maxPollMs);
   });
 
-  it("return 10,000 tokens when nothing is said, and never more than the log retains", () => {
+  it("return 10,000 tokens by default, and never more than the log retains", () => {
     expect(execLimits.outputBytes).toBe(10_000 * execLimits.bytesPerToken);
     expect(execLimits.outputBytes).toBeLessThanOrEqual(execLimits.maxOutputBytes);
     expect(execLimits.maxOutputBytes).toBeLessThanOrEqual(limits.retainedBytes);

@@ -1,4 +1,4 @@
-// Several calls on one session: no byte is given twice, none is lost, and nobody waits for longer than it said.
+// Several calls on one session: no byte is returned twice, none is lost, and no call waits longer than it asked for.
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { execLimits } from "../../../lib/exec/session-limits.ts";
 import { SessionHost } from "./session-host.ts";
@@ -12,7 +12,7 @@ beforeEach(() => {
 afterEach(() => host.close());
 
 describe("two polls at once", () => {
-  it("get each byte once, the second what comes after the first has answered", async () => {
+  it("get each byte once: the second poll gets what comes after the first has answered", async () => {
     const { id, child } = await host.running();
     const first = await host.call(host.sessions.poll(id, { yieldMs: 6_000, quietMs: 0 }));
     const second = await host.call(host.sessions.poll(id, { yieldMs: 6_000, quietMs: 0 }));
@@ -23,7 +23,7 @@ describe("two polls at once", () => {
     expect([(await first.answer).head, (await second.answer).head]).toEqual(["one\n", "two\n"]);
   });
 
-  it("each answer in their own time, the second with nothing when the first still reads", async () => {
+  it("answer in their own time each, the second without output if the first still reads", async () => {
     const { id, child } = await host.running();
     const first = await host.call(host.sessions.poll(id, { yieldMs: 60_000 }));
     const second = await host.call(host.sessions.poll(id, { yieldMs: 10_000 }));
@@ -52,8 +52,8 @@ describe("two polls at once", () => {
   });
 });
 
-describe("a write", () => {
-  it("lets a waiting poll answer at once, and answers itself with what comes of it", async () => {
+describe("a write to a session", () => {
+  it("makes a waiting poll answer at once, and answers with the output that follows the write", async () => {
     const { id, child } = await host.running();
     const poll = await host.call(host.sessions.poll(id, { yieldMs: 60_000 }));
     child.output("$ ");
@@ -69,7 +69,7 @@ describe("a write", () => {
     ]);
   });
 
-  it("goes before polls that wait for their turn", async () => {
+  it("goes before polls that wait for the lock", async () => {
     const { id, child } = await host.running();
     const polls = [await host.call(host.sessions.poll(id)), await host.call(host.sessions.poll(id))];
     const write = await host.call(host.sessions.write(id, { chars: "x" }));
@@ -82,7 +82,7 @@ describe("a write", () => {
     expect((await polls[1]?.answer)?.head).toBe("");
   });
 
-  it("is refused by name where there is no stdin, and does not wait", async () => {
+  it("is refused at once if there is no stdin", async () => {
     const { id } = await host.running({ tty: false });
     const call = await host.call(host.sessions.write(id, { chars: "x", yieldMs: 30_000 }));
     await host.pass(earlyExitMs);
@@ -106,7 +106,7 @@ describe("a write", () => {
     expect(child.stdin?.received.join("")).toBe("aaaabbbbcccc");
   });
 
-  it("ends stdin when it is told to", async () => {
+  it("ends stdin when it is asked to", async () => {
     const { id, child } = await host.running({ tty: false, pipeStdin: true });
     const call = await host.call(host.sessions.write(id, { chars: "last\n", eof: true }));
     child.stdin?.take();
@@ -125,8 +125,8 @@ describe("a write", () => {
   });
 });
 
-describe("a signal", () => {
-  it("reaches the group, or whom it is told, and answers like a write", async () => {
+describe("a signal to a session", () => {
+  it("reaches the group by default, or the given scope, and answers like a write", async () => {
     const { id, child } = await host.running({ tty: false });
     const interrupt = await host.call(host.sessions.signal(id, "SIGINT"));
     child.output("interrupted\n");
@@ -144,8 +144,8 @@ describe("a signal", () => {
   });
 });
 
-describe("a call that gives up", () => {
-  it("leaves what it had read to the next one", async () => {
+describe("a call that is cancelled", () => {
+  it("leaves what it has read to the next call", async () => {
     const { id, child } = await host.running();
     const giveUp = new AbortController();
     const lost = await host.call(host.sessions.poll(id, { signal: giveUp.signal }));
@@ -158,7 +158,7 @@ describe("a call that gives up", () => {
     expect((await next.answer).head).toBe("kept");
   });
 
-  it("ends what it has just started", async () => {
+  it("ends the process that it has just started", async () => {
     const giveUp = new AbortController();
     const call = await host.call(host.sessions.start({ argv: ["/fake/program"], signal: giveUp.signal }));
     giveUp.abort(new Error("no time"));
@@ -170,7 +170,7 @@ describe("a call that gives up", () => {
     expect(host.sessions.list()).toEqual([]);
   });
 
-  it("ends what starts after it has given up", async () => {
+  it("ends a process whose start is confirmed after the cancellation", async () => {
     host.spawner.wait();
     const giveUp = new AbortController();
     const call = await host.call(host.sessions.start({ argv: ["/fake/program"], signal: giveUp.signal }));

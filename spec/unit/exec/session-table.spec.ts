@@ -1,4 +1,4 @@
-// Which sessions there are: how many, which go first, how they are listed, stopped and closed, and what a lost link makes of them.
+// The table of sessions: their number, which are removed first, listing, stopping, closing, and lost connections.
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { EMPTY } from "rxjs";
 import { ExecwireError } from "../../../lib/errors.ts";
@@ -19,7 +19,7 @@ beforeEach(() => {
 afterEach(() => host.close());
 
 describe("the number of sessions", () => {
-  it("is bounded: a full house of running ones lets nobody in", async () => {
+  it("is bounded: if all of them run, a new start is refused", async () => {
     const { child } = await host.running();
     await host.running();
     expect(await refusal(host.sessions.start({ argv }))).toEqual({
@@ -28,7 +28,7 @@ describe("the number of sessions", () => {
     });
     child.exit(0);
     await host.pass(0);
-    // The exit is not the end: somebody holds the output, and close() must still find it.
+    // The exit is not the end: a process keeps the output open, and close() must still find it.
     expect(await refusal(host.sessions.start({ argv }))).toEqual({
       code: "LIMIT_EXCEEDED",
       data: { limit: "sessions" },
@@ -37,7 +37,7 @@ describe("the number of sessions", () => {
     await host.running();
   });
 
-  it("counts starts that are on their way, and not those that failed", async () => {
+  it("includes pending starts, and not failed ones", async () => {
     expect(await refusal(host.sessions.start({ argv: [] }))).toMatchObject({ code: "INVALID_PARAMS" });
     host.spawner.wait();
     const starts = [host.sessions.start({ argv }), host.sessions.start({ argv })];
@@ -48,7 +48,7 @@ describe("the number of sessions", () => {
     await Promise.all(starts);
   });
 
-  it("lets go of those first whose end was told, then of those that ended longest ago", async () => {
+  it("is reduced first by sessions whose end was reported, then by those that ended first", async () => {
     const [unread, told] = [await host.running(), await host.running()];
     for (const { child } of [unread, told]) {
       child.exit(0);
@@ -65,7 +65,7 @@ describe("the number of sessions", () => {
     });
   });
 
-  it("is not told by the ids: they are never used again", async () => {
+  it("does not limit the ids, which are never reused", async () => {
     const first = await host.running();
     const stopping = host.sessions.stop(first.id, { graceMs: 0 });
     await host.pass(0);
@@ -77,7 +77,7 @@ describe("the number of sessions", () => {
   });
 });
 
-describe("stop", () => {
+describe("stopping a session", () => {
   it("ends the tree and answers with the last output and the exit", async () => {
     const { id, child } = await host.running();
     const call = await host.call(host.sessions.stop(id));
@@ -92,7 +92,7 @@ describe("stop", () => {
     expect(host.sessions.list()).toEqual([]);
   });
 
-  it("answers a waiting poll as well", async () => {
+  it("makes a waiting poll answer too", async () => {
     const { id, child } = await host.running();
     const poll = await host.call(host.sessions.poll(id, { yieldMs: 60_000 }));
     const stop = await host.call(host.sessions.stop(id));
@@ -104,7 +104,7 @@ describe("stop", () => {
     expect(host.sessions.list()).toEqual([]);
   });
 
-  it("kills what does not go, and keeps what cannot be killed in mind", async () => {
+  it("kills a tree that ignores SIGTERM, and keeps the session of one that cannot be killed", async () => {
     const { id, child } = await host.running();
     const call = await host.call(host.sessions.stop(id, { graceMs: 100 }));
     await host.pass(100);
@@ -116,8 +116,8 @@ describe("stop", () => {
   });
 });
 
-describe("close", () => {
-  it("ends all processes with their trees, also one that is just being started, and lets nobody in", async () => {
+describe("closing all sessions", () => {
+  it("ends all processes with their trees, also one whose start is pending, and refuses new ones", async () => {
     const { id, child } = await host.running();
     const poll = await host.call(host.sessions.poll(id));
     host.spawner.wait();
@@ -137,7 +137,7 @@ describe("close", () => {
     expect(host.sessions.list()).toEqual([]);
   });
 
-  it("is what `await using` does", async () => {
+  it("is done by `await using`", async () => {
     const using = async () => {
       await using sessions = host.sessions;
       await host.running();
@@ -154,7 +154,7 @@ describe("close", () => {
   });
 });
 
-/** A backend whose one process is whatever is written to a log; commands to it are refused. */
+/** A backend with one process, whose log the spec writes; commands to it are refused. */
 function backendOver(log: ReplayLog, refuse: ExecwireError): Backend {
   const reject = async (): Promise<never> => {
     throw refuse;
@@ -180,8 +180,8 @@ function backendOver(log: ReplayLog, refuse: ExecwireError): Backend {
 
 const lost = new ExecwireError("CONNECTION_LOST", "the connection is lost", { data: { reason: "gone" } });
 
-describe("a lost link", () => {
-  it("is a fact of each answer, with the code, beside what was read before", async () => {
+describe("a lost connection", () => {
+  it("is reported in each answer, with the code and the output read before", async () => {
     const log = new ReplayLog();
     const sessions = openExecSessions(backendOver(log, lost), { clock: host.clock });
     const start = await host.call(sessions.start({ argv, yieldMs: 250 }));
@@ -203,7 +203,7 @@ describe("a lost link", () => {
 });
 
 describe("a denial by the sandbox", () => {
-  it("is a fact of the answer, beside the output that tells of it", async () => {
+  it("is reported in the answer, with the output that shows it", async () => {
     const log = new ReplayLog();
     const sessions = openExecSessions(backendOver(log, lost), { clock: host.clock });
     const start = await host.call(sessions.start({ argv }));

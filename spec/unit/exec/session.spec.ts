@@ -1,4 +1,4 @@
-// When a call answers, and what it says: time is the spec's, so "just before" and "just after" are exact.
+// When a call answers, and with what: the spec advances the clock, so "just before" and "just after" are exact.
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { execLimits } from "../../../lib/exec/session-limits.ts";
 import type { Process } from "../../../lib/process/process.ts";
@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => host.close());
 
-describe("a start", () => {
+describe("the start of a session", () => {
   it("answers at the end of a process that ends in time, with its output and without a session", async () => {
     const call = await host.call(host.sessions.start({ argv }));
     host.child.output("done\n");
@@ -39,7 +39,7 @@ describe("a start", () => {
     expect(host.sessions.list()).toEqual([]);
   });
 
-  it("answers when its time is over, with a session for what goes on", async () => {
+  it("answers when its time is over, with a session for the running process", async () => {
     const call = await host.call(host.sessions.start({ argv, yieldMs: 1_000 }));
     host.child.output("listening\n");
     await host.pass(1_000 + earlyExitMs - 1);
@@ -56,7 +56,7 @@ describe("a start", () => {
     });
   });
 
-  it("reports an exit at once that comes within the grace after its time", async () => {
+  it("reports an exit within the grace after its time at once", async () => {
     const call = await host.call(host.sessions.start({ argv, yieldMs: 1_000 }));
     await host.pass(1_000 + earlyExitMs - 1);
     host.child.exit(0);
@@ -67,7 +67,7 @@ describe("a start", () => {
     expect(answer).not.toHaveProperty("sessionId");
   });
 
-  it("does not give the end of its time away when the exit comes first", async () => {
+  it("answers at the exit if it comes just before the end of its time", async () => {
     const call = await host.call(host.sessions.start({ argv, yieldMs: 1_000 }));
     await host.pass(999);
     host.child.exit("SIGKILL");
@@ -76,7 +76,7 @@ describe("a start", () => {
     expect(await call.answer).toMatchObject({ exited: true, exitCode: null, signal: "SIGKILL", tookMs: 999 });
   });
 
-  it("tells of the exit though somebody else holds the output open, and goes on with a session", async () => {
+  it("reports the exit even if another process keeps the output open, and has a session for it", async () => {
     const call = await host.call(host.sessions.start({ argv }));
     host.child.exit(0);
     await host.pass(drainMs - 1);
@@ -95,7 +95,7 @@ describe("a start", () => {
     expect(last).not.toHaveProperty("sessionId");
   });
 
-  it("waits for the end of the output no longer because its time is over meanwhile, and no shorter", async () => {
+  it("waits for the end of the output neither longer nor shorter if its time ends meanwhile", async () => {
     const call = await host.call(host.sessions.start({ argv, yieldMs: 1_000 }));
     await host.pass(999);
     host.child.exit(0);
@@ -105,7 +105,7 @@ describe("a start", () => {
     expect(await call.answer).toMatchObject({ exited: true, outputClosed: false, tookMs: 999 + drainMs });
   });
 
-  it("takes output that comes between the exit and the end", async () => {
+  it("returns output that comes between the exit and the end", async () => {
     const call = await host.call(host.sessions.start({ argv }));
     host.child.exit(0);
     await host.pass(drainMs - 1);
@@ -127,7 +127,7 @@ describe("a start", () => {
     expect(await call.answer).toMatchObject({ head: "one\ntwo\n", exited: false });
   });
 
-  it("answers at that silence although the terminal is resized meanwhile", async () => {
+  it("answers at that silence even if the terminal is resized meanwhile", async () => {
     let process: Process | undefined;
     const onSpawned = (spawned: Process) => {
       process = spawned;
@@ -140,14 +140,14 @@ describe("a start", () => {
     expect(await call.answer).toMatchObject({ head: "one\n", exited: false, tookMs: 500 + earlyExitMs });
   });
 
-  it("passes the process on as soon as it runs, before anything is waited for", async () => {
+  it("passes on the process as soon as it runs, before it waits for output", async () => {
     const pids: unknown[] = [];
     const call = await host.call(host.sessions.start({ argv, onSpawned: ({ info }) => pids.push(info.pid) }));
     expect(call.isAnswered).toBe(false);
     expect(pids).toEqual([host.child.pid]);
   });
 
-  it("does not exceed the time that it may wait, whatever it is told", async () => {
+  it("does not wait longer than the limit, however long it is asked to", async () => {
     const long = await host.call(host.sessions.start({ argv, yieldMs: 10 * maxYieldMs }));
     await host.pass(maxYieldMs + earlyExitMs - 1);
     expect(long.isAnswered).toBe(false);
@@ -166,8 +166,8 @@ describe("a start", () => {
   });
 });
 
-describe("a poll", () => {
-  it("waits for more than an agent's impatience, and for no more than its own", async () => {
+describe("a poll of a session", () => {
+  it("raises a short wait to its minimum, and limits a long one to its maximum", async () => {
     const { id } = await host.running();
     for (const [yieldMs, waited] of [
       [0, minPollMs],
@@ -182,7 +182,7 @@ describe("a poll", () => {
     }
   });
 
-  it("returns what was printed since the last answer, also while nobody asked", async () => {
+  it("returns everything printed since the last answer, also between calls", async () => {
     const { id, child } = await host.running();
     child.output("one\n");
     await host.pass(60_000);
@@ -198,7 +198,7 @@ describe("a poll", () => {
     expect(await next.answer).toMatchObject({ sessionId: id, head: "", tail: "", omittedBytes: 0 });
   });
 
-  it("answers at once when the process ended while nobody asked, and afterwards with the same facts", async () => {
+  it("answers at once if the process has ended between calls, and later with the same facts", async () => {
     const { id, child } = await host.running();
     child.output("the end\n");
     child.exit(7);
@@ -210,7 +210,7 @@ describe("a poll", () => {
     expect(await again.answer).toMatchObject({ head: "", exitCode: 7, outputDrained: true, input: "stdinClosed" });
   });
 
-  it("keeps a character together that was printed in two halves, each stream for itself", async () => {
+  it("joins a character that was printed in two halves, separately for each stream", async () => {
     const { id, child } = await host.running({ tty: false });
     const [euro, umlaut] = [Buffer.from("€"), Buffer.from("ü")];
     printBytes(child, euro.subarray(0, 2), "stdout");
@@ -228,7 +228,7 @@ describe("a poll", () => {
     expect(await second.answer).toMatchObject({ head: "€ü" });
   });
 
-  it("shows half a character as what it is when there is no more", async () => {
+  it("shows half a character as invalid at the end of the output", async () => {
     const { id, child } = await host.running();
     printBytes(child, Uint8Array.of(0xe2, 0x82));
     child.exit(0);

@@ -1,4 +1,4 @@
-// Copies of files, links and trees, and what is never lost by one.
+// Copies of files, links and trees, and what a copy must never destroy.
 import { execFileSync } from "node:child_process";
 import {
   existsSync,
@@ -21,21 +21,21 @@ const copied = (from: string, to: string, recursive = false) =>
 const contents = (name: string) => readFileSync(scratch(name), "utf8");
 
 describe("copying a file", () => {
-  it("copies contents and mode over what is there", async () => {
+  it("copies contents and mode over an existing file", async () => {
     writeFileSync(scratch("program"), "new", { mode: 0o750 });
     writeFileSync(scratch("old"), "something longer", { mode: 0o600 });
     await copied("program", "old");
     expect([contents("old"), statSync(scratch("old")).mode & 0o777]).toEqual(["new", 0o750]);
   });
 
-  it("copies more than fits into memory at once", async () => {
+  it("copies a file that is larger than its buffer", async () => {
     const bytes = Buffer.alloc(3 * 1024 * 1024 + 7, "abc");
     writeFileSync(scratch("large"), bytes);
     await copied("large", "large copy");
     expect(readFileSync(scratch("large copy")).equals(bytes)).toBe(true);
   });
 
-  it("copies what has no size", async () => {
+  it("copies a file without a size, like those in /proc", async () => {
     await copy(Buffer.from("/proc/version"), Buffer.from(scratch("version")), { recursive: false });
     expect(contents("version")).toBe(readFileSync("/proc/version", "utf8"));
   });
@@ -56,7 +56,7 @@ describe("copying a file", () => {
   });
 
   it("writes to a device, whose mode stays", async () => {
-    // A terminal of our own: with another mode, a device such as /dev/null would be lost to the whole machine.
+    // A terminal of our own: a changed mode of a device such as /dev/null would break the whole machine.
     const terminal = spawnTerminal("/bin/sh", ["-c", "tty; read -r _"], {});
     let shown = "";
     const shows = (pattern: RegExp) =>
@@ -80,7 +80,7 @@ describe("copying a file", () => {
     await exited;
   });
 
-  it("copies a link as a link, and not over anything", async () => {
+  it("copies a link as a link, and never over an existing path", async () => {
     symlinkSync("nowhere", scratch("link"));
     await copied("link", "link copy");
     expect(readlinkSync(scratch("link copy"))).toBe("nowhere");
@@ -95,19 +95,19 @@ describe("copying a folder", () => {
   symlinkSync("one", scratch("folder/link"));
   execFileSync("mkfifo", [scratch("folder/pipe")]);
 
-  it("needs to be asked for", async () => {
+  it("must be requested with recursive", async () => {
     await expect(copied("folder", "not made")).rejects.toMatchObject({ reason: "copiesDirectory" });
     expect(existsSync(scratch("not made"))).toBe(false);
   });
 
-  it("copies what is in it but for FIFOs, and makes the folders above", async () => {
+  it("copies its contents except FIFOs, and creates the folders above", async () => {
     await copied("folder", "a/b/copy", true);
     expect(readdirSync(scratch("a/b/copy")).sort()).toEqual(["deep", "link", "one"]);
     expect(contents("a/b/copy/deep/deeper/file")).toBe("x");
     expect(readlinkSync(scratch("a/b/copy/link"))).toBe("one");
   });
 
-  it("merges into a folder that is there", async () => {
+  it("merges into an existing folder", async () => {
     mkdirSync(scratch("merged"));
     writeFileSync(scratch("merged/one"), "something old");
     writeFileSync(scratch("merged/two"), "kept");
@@ -115,7 +115,7 @@ describe("copying a folder", () => {
     expect([contents("merged/one"), contents("merged/two")]).toEqual(["new", "kept"]);
   });
 
-  it("is refused into itself, also by way of a link", async () => {
+  it("is refused into itself, also through a link", async () => {
     symlinkSync("folder", scratch("folder-link"));
     for (const to of ["folder", "folder/new", "folder/deep/new/newer", "folder-link/new"]) {
       await expect(copied("folder", to, true)).rejects.toMatchObject({ reason: "copiesIntoItself" });
@@ -123,13 +123,13 @@ describe("copying a folder", () => {
     expect(readdirSync(scratch("folder")).sort()).toEqual(["deep", "link", "one", "pipe"]);
   });
 
-  it("is not taken for the folder whose name begins with its own", async () => {
+  it("is not confused with a folder whose name begins with its own", async () => {
     mkdirSync(scratch("fol"));
     await copied("fol", "folder-of-fol", true);
     expect(readdirSync(scratch("folder-of-fol"))).toEqual([]);
   });
 
-  it("does not replace a file", async () => {
+  it("does not replace a file by a folder", async () => {
     await expect(copied("folder", "folder/one/x", true)).rejects.toMatchObject({ code: "ENOTDIR" });
     writeFileSync(scratch("in the way"), "");
     await expect(copied("folder", "in the way", true)).rejects.toMatchObject({ code: "EEXIST" });

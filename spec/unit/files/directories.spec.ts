@@ -1,4 +1,4 @@
-// Making folders and removing trees.
+// Creating folders and removing trees.
 import { existsSync, lstatSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "@jest/globals";
 import { createDirectory, remove } from "../../../lib/files/directories.ts";
@@ -9,8 +9,8 @@ const made = (name: string, recursive = true) => createDirectory(Buffer.from(scr
 const removed = (name: string, { recursive = true, force = true } = {}) =>
   remove(Buffer.from(scratch(name)), { recursive, force });
 
-describe("making a folder", () => {
-  it("makes those above it, and is content with one that is there", async () => {
+describe("creating a folder", () => {
+  it("creates the folders above it, and accepts an existing one", async () => {
     await made("a/b/c");
     await made("a/b/c");
     symlinkSync("a", scratch("a-link"));
@@ -19,13 +19,13 @@ describe("making a folder", () => {
     expect(readdirSync(scratch("a")).sort()).toEqual(["b", "d"]);
   });
 
-  it("makes one only, and a new one, unless told otherwise", async () => {
+  it("creates exactly one new folder unless recursive", async () => {
     await expect(made("x/y", false)).rejects.toMatchObject({ code: "ENOENT" });
     await made("x", false);
     await expect(made("x", false)).rejects.toMatchObject({ code: "EEXIST" });
   });
 
-  it("says what is in the way, a dangling link among it", async () => {
+  it("reports what is in the way, including a dangling link", async () => {
     writeFileSync(scratch("file"), "");
     symlinkSync("nothing", scratch("dangling"));
     await expect(made("file")).rejects.toMatchObject({ code: "EEXIST" });
@@ -35,8 +35,8 @@ describe("making a folder", () => {
   });
 });
 
-describe("removing", () => {
-  it("removes a tree, and links in it without what they lead to", async () => {
+describe("removing a path", () => {
+  it("removes a tree, and links in it without their targets", async () => {
     mkdirSync(scratch("kept"));
     writeFileSync(scratch("kept/file"), "");
     mkdirSync(scratch("tree/deep"), { recursive: true });
@@ -62,14 +62,14 @@ describe("removing", () => {
     expect(existsSync(scratch("full"))).toBe(false);
   });
 
-  it("is content with nothing there, unless not forced to", async () => {
+  it("accepts a missing path if forced", async () => {
     await removed("nothing/at/all");
     await expect(removed("nothing", { force: false })).rejects.toMatchObject({ code: "ENOENT" });
     writeFileSync(scratch("plain"), "");
     await expect(removed("plain/x")).rejects.toMatchObject({ code: "ENOTDIR" });
   });
 
-  it("refuses the root", async () => {
+  it("refuses to remove the root", async () => {
     await expect(remove(Buffer.from("/"), { recursive: false, force: false })).rejects.toMatchObject({
       reason: "removesRoot",
     });

@@ -11,7 +11,7 @@ describe("the directories on the way to a path", () => {
     expect(ancestry(Buffer.from(path)).map(String)).toEqual(expected);
   });
 
-  it("take no copies of it: of the longest path of short names they would be quadratic", () => {
+  it("are computed without copies, which would be quadratic for the longest path of short names", () => {
     const path = Buffer.from("/a".repeat(2_047));
     const directories = ancestry(path);
     expect(directories.length).toBe(2_048);

@@ -1,4 +1,4 @@
-// What is said of a path, and of the links in it.
+// The metadata of a path, and of the links in it.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "@jest/globals";
@@ -19,26 +19,26 @@ symlinkSync("loop", scratch("loop"));
 execFileSync("mkfifo", [scratch("fifo")]);
 
 describe("the metadata of a path", () => {
-  it("has whole milliseconds", async () => {
+  it("has times in whole milliseconds", async () => {
     const { createdAtMs, ...rest } = await readMetadata(pathOf("file"));
     expect(rest).toEqual({ isDirectory: false, isFile: true, isSymlink: false, size: 5, modifiedAtMs: 1_234_567 });
     expect(Number.isInteger(createdAtMs)).toBe(true);
   });
 
-  it("is that of what a link leads to, and says that it is one", async () => {
+  it("is that of the target of a link, and reports the link", async () => {
     expect(await readMetadata(pathOf("link"))).toMatchObject({ isFile: true, isSymlink: true, size: 5 });
     expect(await readMetadata(pathOf("folder-link"))).toMatchObject({ isDirectory: true, isSymlink: true });
     await expect(readMetadata(pathOf("dangling"))).rejects.toMatchObject({ code: "ENOENT" });
     await expect(readMetadata(pathOf("loop"))).rejects.toMatchObject({ code: "ELOOP" });
   });
 
-  it("says of a FIFO and a device that they are neither file nor folder", async () => {
+  it("reports a FIFO and a device as neither file nor folder", async () => {
     for (const path of [pathOf("fifo"), Buffer.from("/dev/null")]) {
       expect(await readMetadata(path)).toMatchObject({ isFile: false, isDirectory: false, isSymlink: false });
     }
   });
 
-  it("refuses links where they are not to be followed", async () => {
+  it("refuses links if they must not be followed", async () => {
     const options = { followSymlinks: false };
     for (const name of ["link", "dangling", "loop"]) {
       await expect(readMetadata(pathOf(name), options)).rejects.toMatchObject({ reason: "symbolicLink" });
@@ -50,7 +50,7 @@ describe("the metadata of a path", () => {
 });
 
 describe("the real path", () => {
-  it("has no links", async () => {
+  it("contains no symbolic links", async () => {
     expect((await realPath(pathOf("folder-link/inner"))).toString()).toBe(
       (await realPath(pathOf("folder/inner"))).toString(),
     );

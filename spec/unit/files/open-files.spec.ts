@@ -1,4 +1,4 @@
-// The table of open files: ids, blocks, and that no file stays open behind it.
+// The table of open files: ids, blocks, and that no file stays open.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { afterEach, describe, expect, it } from "@jest/globals";
@@ -9,7 +9,7 @@ const scratch = makeScratch();
 const pathOf = (name: string) => Buffer.from(scratch(name));
 const text = (value: string) => Buffer.from(value);
 
-/** Names of our folder that this program has open. */
+/** Files of the spec's folder that this program has open. */
 function openNames(): string[] {
   return readdirSync("/proc/self/fd").flatMap((fd) => {
     try {
@@ -29,7 +29,7 @@ afterEach(async () => {
 });
 
 describe("reading blocks", () => {
-  it("says that the end was reached when less came than was asked for", async () => {
+  it("reports the end if fewer bytes came than requested", async () => {
     writeFileSync(scratch("hello"), "hello\n");
     await files.open("", pathOf("hello"), "read");
     const read = async (offset: number, length: number) => {
@@ -45,21 +45,21 @@ describe("reading blocks", () => {
     await expect(read(2 ** 63, 1)).rejects.toMatchObject({ code: "EINVAL" });
   });
 
-  it("goes on after the file was removed", async () => {
+  it("continues after the file was removed", async () => {
     writeFileSync(scratch("removed"), "still here");
     await files.open("f", pathOf("removed"), "read");
     rmSync(scratch("removed"));
     expect((await files.read("f", 6, 4)).bytes.toString()).toBe("here");
   });
 
-  it("does not read what is only written", async () => {
+  it("does not read a file that is open only for writing", async () => {
     await files.open("f", pathOf("written"), "replace");
     await expect(files.read("f", 0, 1)).rejects.toMatchObject({ code: "EBADF" });
   });
 });
 
 describe("writing blocks", () => {
-  it("replaces in place, at any offset", async () => {
+  it("overwrites at any offset", async () => {
     writeFileSync(scratch("place"), "what was there before");
     await files.open("f", pathOf("place"), "replace");
     expect(readFileSync(scratch("place"), "utf8")).toBe("");
@@ -68,14 +68,14 @@ describe("writing blocks", () => {
     expect(readFileSync(scratch("place"), "latin1")).toBe("a\0\0\0b");
   });
 
-  it("refuses offsets that no file has instead of writing elsewhere", async () => {
+  it("refuses impossible offsets instead of writing elsewhere", async () => {
     await files.open("f", pathOf("far"), "replace");
     await expect(files.write("f", 2 ** 53, text("x"))).rejects.toMatchObject({ code: "EFBIG" });
     await expect(files.write("f", 2 ** 63, text("x"))).rejects.toMatchObject({ reason: "writeRange" });
     expect(readFileSync(scratch("far"), "utf8")).toBe("");
   });
 
-  it("does not write to what is only read", async () => {
+  it("does not write to a file that is open only for reading", async () => {
     writeFileSync(scratch("read only"), "x");
     await files.open("f", pathOf("read only"), "read");
     await expect(files.write("f", 0, text("y"))).rejects.toMatchObject({ code: "EBADF" });
@@ -83,7 +83,7 @@ describe("writing blocks", () => {
 });
 
 describe("the ids of open files", () => {
-  it("are taken from the call on, and free again after a failure", async () => {
+  it("are in use from the call on, and free again after a failure", async () => {
     writeFileSync(scratch("one"), "1");
     const first = files.open("f", pathOf("one"), "read");
     await expect(files.open("f", pathOf("nothing"), "read")).rejects.toMatchObject({ reason: "handleExists" });
@@ -104,7 +104,7 @@ describe("the ids of open files", () => {
     await files.open("d", pathOf("many"), "read");
   });
 
-  it("are unknown once closed, which may be repeated", async () => {
+  it("are unknown once closed, and closing may be repeated", async () => {
     writeFileSync(scratch("closed"), "");
     await files.open("f", pathOf("closed"), "read");
     await files.close("f");
@@ -130,7 +130,7 @@ describe("closing all files", () => {
   it("closes those that are still being opened, and lets a read finish", async () => {
     writeFileSync(scratch("busy"), "busy");
     await files.open("f", pathOf("busy"), "read");
-    // More than there is takes a second read, to find the end.
+    // More bytes than the file has take a second read, to find the end.
     const reading = files.read("f", 0, 10);
     const opening = files.open("g", pathOf("busy"), "read");
     await files.closeAll();

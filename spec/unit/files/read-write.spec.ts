@@ -1,4 +1,4 @@
-// Whole files in pieces, and what is opened at all: nothing that could make a reader or a writer wait.
+// Whole files in pieces, and which files are opened: none that could make a reader or a writer wait.
 import { execFileSync } from "node:child_process";
 import { closeSync, constants, mkdirSync, openSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "@jest/globals";
@@ -24,18 +24,18 @@ symlinkSync(".", scratch("here"));
 execFileSync("mkfifo", [scratch("fifo")]);
 
 describe("reading a file", () => {
-  it("comes in full pieces and a last one that may be shorter", async () => {
+  it("returns full pieces, and a last one that may be shorter", async () => {
     expect(await read(scratch("ten"))).toEqual(["0123", "4567", "89"]);
     expect(await read(scratch("eight"))).toEqual(["0123", "4567"]);
     expect(await read(scratch("empty"))).toEqual([]);
   });
 
-  it("reads what has no size", async () => {
+  it("reads a file without a size, like those in /proc", async () => {
     const pieces = await read("/proc/version", { pieceBytes: 3 });
     expect(pieces.join("")).toBe(readFileSync("/proc/version", "utf8"));
   });
 
-  it("takes a file of the greatest size and refuses one byte more", async () => {
+  it("accepts a file of the largest size, and refuses one byte more", async () => {
     expect((await read(scratch("ten"), { maxBytes: 10 })).join("")).toBe("0123456789");
     await expect(read(scratch("ten"), { maxBytes: 9 })).rejects.toMatchObject({
       reason: "tooLarge",
@@ -44,14 +44,14 @@ describe("reading a file", () => {
     await expect(read("/proc/version", { maxBytes: 9 })).rejects.toMatchObject({ reason: "tooLarge" });
   });
 
-  it("refuses what is no file, a FIFO that nobody writes to among it", async () => {
+  it("refuses everything but files, including a FIFO without a writer", async () => {
     for (const path of [scratch("folder"), scratch("fifo"), "/dev/zero"]) {
       await expect(read(path)).rejects.toMatchObject({ reason: "notAFile", message: `path \`${path}\` is not a file` });
     }
     await expect(read(scratch("nothing"))).rejects.toMatchObject({ code: "ENOENT" });
   });
 
-  it("follows links, or none at all", async () => {
+  it("follows links, or none on request", async () => {
     expect((await read(scratch("here/link"))).join("")).toBe("0123456789");
     expect((await read(scratch("ten"), { followSymlinks: false })).join("")).toBe("0123456789");
     await expect(read(scratch("link"), { followSymlinks: false })).rejects.toMatchObject({ code: "ELOOP" });
@@ -61,7 +61,7 @@ describe("reading a file", () => {
 });
 
 describe("writing a file", () => {
-  it("makes it, or replaces what was in it and keeps its mode", async () => {
+  it("creates it, or replaces its contents and keeps its mode", async () => {
     await writeWhole(pathOf("made"), Buffer.from("a longer text"));
     await writeWhole(pathOf("made"), Buffer.from("short"));
     expect(readFileSync(scratch("made"), "utf8")).toBe("short");
@@ -70,11 +70,11 @@ describe("writing a file", () => {
     expect(statSync(scratch("program")).mode & 0o777).toBe(0o755);
   });
 
-  it("does not make the folder", async () => {
+  it("does not create the folder", async () => {
     await expect(writeWhole(pathOf("none/x"), Buffer.alloc(1))).rejects.toMatchObject({ code: "ENOENT" });
   });
 
-  it("writes through a link, unless it is not to", async () => {
+  it("writes through a link, unless that is forbidden", async () => {
     symlinkSync("behind", scratch("before"));
     await expect(writeWhole(pathOf("before"), Buffer.from("x"), { followSymlinks: false })).rejects.toMatchObject({
       code: "ELOOP",
@@ -85,7 +85,7 @@ describe("writing a file", () => {
     expect(readFileSync(scratch("behind"), "utf8")).toBe("z");
   });
 
-  it("does not wait for the reader of a FIFO, and writes to none", async () => {
+  it("does not wait for the reader of a FIFO, and writes to no FIFO", async () => {
     await expect(writeWhole(pathOf("fifo"), Buffer.from("x"))).rejects.toMatchObject({ code: "ENXIO" });
     const reader = openSync(scratch("fifo"), constants.O_RDONLY | constants.O_NONBLOCK);
     try {
@@ -95,12 +95,12 @@ describe("writing a file", () => {
     }
   });
 
-  it("writes to a device, and says when that is full", async () => {
+  it("writes to a device, and reports if that is full", async () => {
     await writeWhole(Buffer.from("/dev/null"), Buffer.from("x"));
     await expect(writeWhole(Buffer.from("/dev/full"), Buffer.from("x"))).rejects.toMatchObject({ code: "ENOSPC" });
   });
 
-  it("takes a name that is no UTF-8", async () => {
+  it("accepts a name that is not UTF-8", async () => {
     const path = Buffer.concat([pathOf("name-"), Buffer.from([0xff, 0xfe])]);
     await writeWhole(path, Buffer.from("x"));
     expect(readFileSync(path, "utf8")).toBe("x");

@@ -1,4 +1,4 @@
-// Trees: the order of a walk, what it leaves out, its limits, and that it ends.
+// Walking trees: the order, what is omitted, the limits, and that a walk ends.
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "@jest/globals";
@@ -31,8 +31,8 @@ async function walked(root: string, options: Partial<WalkOptions> = {}) {
   };
 }
 
-describe("a walk", () => {
-  it("goes breadth first by name, and leaves out links and FIFOs", async () => {
+describe("a walk through a tree", () => {
+  it("goes breadth first by name, and omits links and FIFOs", async () => {
     expect(await walked("tree")).toEqual({
       found: [".hidden/", "a", "b/", ".hidden/secret", "b/inner"],
       failed: [],
@@ -40,19 +40,19 @@ describe("a walk", () => {
     });
   });
 
-  it("follows links to folders when it may, and enters none twice", async () => {
+  it("follows links to folders on request, and enters no folder twice", async () => {
     const { found, truncated } = await walked("tree", { followDirectorySymlinks: true });
     expect(found).toEqual([".hidden/", "a", "b/", "folder-link/", ".hidden/secret", "b/inner", "b/up/"]);
     expect(truncated).toBe(false);
   });
 
-  it("lists hidden folders and stays out of them when told to", async () => {
+  it("lists hidden folders without their contents on request", async () => {
     const { found } = await walked("tree", { pruneHiddenDirectories: true });
     expect(found).toEqual([".hidden/", "a", "b/", "b/inner"]);
     expect((await walked("tree/.hidden", { pruneHiddenDirectories: true })).found).toEqual(["secret"]);
   });
 
-  it("goes as deep as it may without calling that truncated", async () => {
+  it("stops at its depth, which does not count as truncated", async () => {
     expect(await walked("tree", { maxDepth: 0 })).toMatchObject({ found: [".hidden/", "a", "b/"], truncated: false });
   });
 
@@ -72,7 +72,7 @@ describe("a walk", () => {
     expect(await walked("tree", { maxEntries: 9 })).toMatchObject({ truncated: false });
   });
 
-  it("finds nothing in what is no folder, and fails where nothing is", async () => {
+  it("finds nothing in a file, and fails if there is nothing", async () => {
     for (const root of ["tree/a", "tree/folder-link", "tree/pipe"]) {
       expect(await walked(root)).toEqual({ found: [], failed: [], truncated: false });
     }
@@ -88,7 +88,7 @@ describe("a walk", () => {
     expect(await walked("closed")).toEqual({ found: ["a/", "b/"], failed: ["a"], truncated: false });
   });
 
-  it("keeps names that are no UTF-8", async () => {
+  it("keeps names that are not UTF-8", async () => {
     mkdirSync(scratch("bytes"));
     writeFileSync(Buffer.concat([pathOf("bytes/"), Buffer.from([0xff])]), "");
     const { entries } = await walk(pathOf("bytes"), generous);
@@ -97,7 +97,7 @@ describe("a walk", () => {
 });
 
 describe("the entries of a folder", () => {
-  it("say what links lead to; a dangling one is left out", async () => {
+  it("describe the targets of links, and omit dangling links", async () => {
     const entries = await listDirectory(pathOf("tree"));
     const lines = entries.map(({ name, kind, isLink }) => `${name} ${kind}${isLink ? " link" : ""}`);
     expect(lines.sort()).toEqual([
@@ -110,7 +110,7 @@ describe("the entries of a folder", () => {
     ]);
   });
 
-  it("come completely from a large folder", async () => {
+  it("are complete for a large folder", async () => {
     mkdirSync(scratch("large"));
     for (let index = 0; index < 3000; index += 1) writeFileSync(scratch(`large/${index}`), "");
     const entries = await listDirectory(pathOf("large"));

@@ -1,4 +1,4 @@
-// Watches for what is missing: what they tell of, what they do not, and that they end.
+// Watches for missing paths: what they report, what they do not, and that they end.
 import {
   appendFileSync,
   mkdirSync,
@@ -24,7 +24,7 @@ afterEach(() => {
   for (const watch of watches.splice(0)) watch.close();
 });
 
-/** Watches, and tells when it has told. Undefined when it does not watch. */
+/** Watches, and returns a promise of the report. Undefined if it does not watch. */
 async function watched(missing: readonly string[], present?: string) {
   let calls = 0;
   let resolve = () => {};
@@ -45,7 +45,7 @@ async function nextTurns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await nextTurn();
 }
 
-/** Until the system has told every watch of everything that happened before. */
+/** Resolves when the system has reported all earlier changes to every watch. */
 async function afterEvents(): Promise<void> {
   const last = (await watched([`last-${Math.random()}`, "last"]))!;
   touch("last");
@@ -58,8 +58,8 @@ touch("there");
 symlinkSync("folder", scratch("folder-link"));
 symlinkSync("nothing", scratch("dangling"));
 
-describe("a watch for something missing", () => {
-  it("tells once when it appears, as a file, a folder or a link", async () => {
+describe("a watch for a missing path", () => {
+  it("reports once when it appears, as a file, a folder or a link", async () => {
     const file = await watched(["file", "other"]);
     const folder = await watched(["new folder"]);
     const link = await watched(["link"]);
@@ -72,7 +72,7 @@ describe("a watch for something missing", () => {
     expect([file?.calls(), folder?.calls(), link?.calls()]).toEqual([1, 1, 1]);
   });
 
-  it("does not tell of its neighbours", async () => {
+  it("does not report its neighbours", async () => {
     const watch = await watched(["folder/missing"]);
     touch("folder/neighbour");
     touch("neighbour");
@@ -80,13 +80,13 @@ describe("a watch for something missing", () => {
     expect(watch?.calls()).toBe(0);
   });
 
-  it("tells when the first folder of several appears on the way to it", async () => {
+  it("reports when the first missing folder on the way to it appears", async () => {
     const watch = await watched(["a/b/c"]);
     mkdirSync(scratch("a"));
     await watch?.told;
   });
 
-  it("tells when the folder that it would be in goes or moves, also further up", async () => {
+  it("reports when a folder above it is removed or moved", async () => {
     mkdirSync(scratch("goes"));
     mkdirSync(scratch("moves/inner"), { recursive: true });
     const gone = await watched(["goes/x"]);
@@ -96,7 +96,7 @@ describe("a watch for something missing", () => {
     await Promise.all([gone?.told, moved?.told]);
   });
 
-  it("tells nothing after it was closed", async () => {
+  it("reports nothing after it was closed", async () => {
     const watch = await watched(["closed"]);
     watch?.watch.close();
     touch("closed");
@@ -104,7 +104,7 @@ describe("a watch for something missing", () => {
     expect(watch?.calls()).toBe(0);
   });
 
-  it("tells nothing after it was closed in the middle of looking", async () => {
+  it("reports nothing after it was closed during its first check", async () => {
     for (let turns = 0; turns < 30; turns += 1) {
       const watch = await watched([`looked-${turns}`]);
       touch(`looked-${turns}`);
@@ -122,12 +122,12 @@ describe("a watch for something missing", () => {
       await nextTurns(turns);
       touch(`early-${turns}`);
       const watch = await beginning;
-      // Before the look without an event, which would find it in the end.
+      // Before the periodic check, which would find it in the end.
       if (watch) expect(await settled(watch.calls, (calls) => calls > 0, 2000)).toBe(1);
     }
   });
 
-  it("tells when what is present changes, is replaced, or goes", async () => {
+  it("reports when a present path changes, is replaced, or is removed", async () => {
     for (const change of [
       () => appendFileSync(scratch("present"), "more"),
       () => {
@@ -143,14 +143,14 @@ describe("a watch for something missing", () => {
     }
   });
 
-  it("is not disturbed by what happens in a folder that is present", async () => {
+  it("ignores changes inside a folder that is present", async () => {
     const watch = await watched(["never"], "folder");
     touch("folder/new");
     await afterEvents();
     expect(watch?.calls()).toBe(0);
   });
 
-  it("is refused when something is not as it is said to be", async () => {
+  it("is refused if a path is not as the request says", async () => {
     expect(await watched([])).toBeUndefined();
     expect(await watched(["there"])).toBeUndefined();
     expect(await watched(["dangling"])).toBeUndefined();
@@ -159,13 +159,13 @@ describe("a watch for something missing", () => {
     expect(await watched(["there/x"])).toBeUndefined();
   });
 
-  it("is refused behind a link, and where the system tells nothing", async () => {
+  it("is refused behind a link, and on file systems without events", async () => {
     expect(await watched(["folder-link/x"])).toBeUndefined();
     expect(await watched(["missing"], "folder-link")).toBeUndefined();
     expect(await watchMissing({ missing: [Buffer.from("/proc/missing")] }, () => {})).toBeUndefined();
   });
 
-  it("takes a name that is no UTF-8", async () => {
+  it("accepts a name that is not UTF-8", async () => {
     const path = Buffer.concat([pathOf("name-"), Buffer.from([0xff])]);
     const told = new Promise<void>((resolve) => {
       void watchMissing({ missing: [path] }, resolve).then(() => writeFileSync(path, ""));
@@ -173,7 +173,7 @@ describe("a watch for something missing", () => {
     await told;
   });
 
-  it("takes no descriptor of its own, however many there are", async () => {
+  it("uses no descriptor of its own, however many watches there are", async () => {
     const notifiers = () =>
       readdirSync("/proc/self/fd").filter((fd) => {
         try {

@@ -1,4 +1,4 @@
-// How long closed processes stay: by time, by number and by size, seen from outside.
+// How long closed processes are retained: by time, by number and by size, observed from outside.
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { type Limits, limits } from "../../../protocol/index.ts";
 import { FakeHost } from "../../support/fake-supervisor.ts";
@@ -22,7 +22,7 @@ async function run(processId: string, text = ""): Promise<void> {
 const ids = async () => (await host.supervisor.list()).map(({ processId }) => processId);
 
 describe("a closed process", () => {
-  it("is removed when its time is over, and its id is free again", async () => {
+  it("is removed after the retention time, and its id is free again", async () => {
     const { clock } = hostWith();
     await run("a");
     clock.advance(limits.closedRetentionMs - 1);
@@ -34,7 +34,7 @@ describe("a closed process", () => {
     expect(await ids()).toEqual(["a"]);
   });
 
-  it("has its time counted from its own end, not from its exit", async () => {
+  it("is retained from its end on, not from its exit", async () => {
     const { clock } = hostWith();
     const { child } = await host.start({ processId: "a" });
     child.exit(0);
@@ -47,13 +47,13 @@ describe("a closed process", () => {
     expect(await ids()).toEqual([]);
   });
 
-  it("is removed early, the oldest first, when there are too many", async () => {
+  it("is removed early, the oldest first, if there are too many", async () => {
     hostWith({ closedProcesses: 2 });
     for (const id of ["a", "b", "c"]) await run(id);
     expect(await ids()).toEqual(["b", "c"]);
   });
 
-  it("loses its output, the largest first, when together they hold too much, and keeps its end", async () => {
+  it("loses its output, the largest first, if all together retain too much, and keeps its end", async () => {
     hostWith({ closedBytes: 25, eventOverheadBytes: 0 });
     await run("large", "0123456789012345");
     for (const id of ["a", "b"]) await run(id, "0123456789");
@@ -78,7 +78,7 @@ describe("a closed process", () => {
     expect((await process.read()).gap).toEqual({ type: "gap", firstSeq: 1, lastSeq: 1, bytes: 10 });
   });
 
-  it("gives its place back when it goes by itself", async () => {
+  it("no longer counts once it was removed", async () => {
     const { clock } = hostWith({ closedProcesses: 2, closedBytes: 20, eventOverheadBytes: 0 });
     for (const id of ["a", "b"]) await run(id, "0123456789");
     clock.advance(limits.closedRetentionMs);
@@ -87,7 +87,7 @@ describe("a closed process", () => {
     expect((await (await host.supervisor.attach("c")).read()).chunks).toHaveLength(1);
   });
 
-  it("answers its holders after its removal as an unknown one, and its log can still be read", async () => {
+  it("is unknown to its handles after its removal, but its log can still be read", async () => {
     const { clock } = hostWith();
     const { process, child, events } = await host.start({ processId: "a", pipeStdin: true });
     child.output("text");
@@ -105,10 +105,10 @@ describe("a closed process", () => {
   });
 });
 
-describe("what is said of closed processes", () => {
+describe("the info of closed processes", () => {
   const labels = { note: "n".repeat(5_000) };
 
-  it("is bounded together: the oldest are removed early", async () => {
+  it("is bounded in total: the oldest processes are removed early", async () => {
     const each = limits.processOverheadBytes + 10_000;
     hostWith({ closedInfoBytes: 3.5 * each });
     const { supervisor } = host;
@@ -120,8 +120,8 @@ describe("what is said of closed processes", () => {
     expect((await supervisor.list()).map(({ processId }) => processId)).toEqual(["b", "c", "d"]);
   });
 
-  it("is charged to the memory of all processes, and given back", async () => {
-    // Not enough for a line beside so many labels.
+  it("is charged to the memory of all processes, and released with the process", async () => {
+    // Not enough for a line in addition to so many labels.
     hostWith({ memoryBudgetBytes: 5 * 10_000 });
     for (let count = 0; count < 6; count += 1) await host.start({ labels });
     const { process, child, events } = await host.start({});

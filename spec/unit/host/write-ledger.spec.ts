@@ -1,4 +1,4 @@
-// Which writes were accepted: against a model that remembers in a plain list.
+// Which writes were accepted, compared with a model that uses a plain list.
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import { WriteLedger } from "../../../lib/host/write-ledger.ts";
@@ -26,7 +26,7 @@ function submitToModel(list: [string, string][], capacity: number, id: string, t
 }
 
 describe("a write ledger", () => {
-  it("knows the last ids with their bytes, and nothing older", () => {
+  it("knows the last ids with their bytes, and no older ones", () => {
     const write = fc.tuple(fc.constantFrom("a", "b", "c", "d", "e", "f"), fc.constantFrom("", "x", "y"));
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 4 }), fc.array(write), (capacity, writes) => {
@@ -47,7 +47,7 @@ describe("a write ledger", () => {
     );
   });
 
-  it("tells apart ids that differ only in case, and takes any text for an id", () => {
+  it("distinguishes ids that differ only in case, and accepts any text as an id", () => {
     const ledger = new WriteLedger(10);
     for (const id of ["w", "W", "__proto__", "constructor"]) {
       expect(submit(ledger, id, id)).toBe("accepted");

@@ -1,4 +1,4 @@
-// Commands to a running process: none waits behind another, and each reaches the child as it was given.
+// Commands to a running process: none waits for another, and each reaches the child unchanged.
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { FakeHost } from "../../support/fake-supervisor.ts";
 import { output, seen } from "../../support/transcript.ts";
@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => host.close());
 
-describe("a command", () => {
+describe("a command to a process", () => {
   it("does not wait behind a write that has no room", async () => {
     const { process, child } = await host.start({ pipeStdin: true });
     await process.write("full");
@@ -25,7 +25,7 @@ describe("a command", () => {
     expect([parked, child.stdin?.received]).toEqual(["accepted", ["full", "more"]]);
   });
 
-  it("fails with what the child throws, and the process goes on", async () => {
+  it("fails with what the child throws, and the process continues", async () => {
     const { process, child, events } = await host.start();
     child.kill = () => {
       throw new Error("EPERM");
@@ -35,7 +35,7 @@ describe("a command", () => {
     expect(events.map(seen)).toEqual([output(1, "stdout", "x")]);
   });
 
-  it("copies what is written, so that the caller may use its buffer again", async () => {
+  it("copies the written bytes, so that the caller can reuse its buffer", async () => {
     const { process, child } = await host.start({ pipeStdin: true });
     await process.write("1");
     const buffer = Buffer.from("abc");
@@ -46,7 +46,7 @@ describe("a command", () => {
     expect(child.stdin?.received).toEqual(["1", "abc"]);
   });
 
-  it("resizes a terminal, behind the output before it, and refuses where there is none", async () => {
+  it("resizes a terminal, after the output before it, and is refused without one", async () => {
     const { process, child, events } = await host.start({ tty: true });
     child.output("a");
     child.output("b");
@@ -68,20 +68,20 @@ describe("a lossless reader that is behind", () => {
     return { reader, child, process };
   }
 
-  it("pauses the child, which goes on once it has read", async () => {
+  it("pauses the child, which continues once it has read", async () => {
     const { reader, child } = await fill();
     expect(child.calls).toEqual(["pause"]);
     for (let read = 0; read < 8; read += 1) await reader.next();
     expect(child.calls).toEqual(["pause", "resume"]);
   });
 
-  it("lets the child go on when it leaves", async () => {
+  it("resumes the child when it leaves", async () => {
     const { reader, child } = await fill();
     await reader.return();
     expect(child.calls).toEqual(["pause", "resume"]);
   });
 
-  it("lets the child go on when it did nothing for a whole lease", async () => {
+  it("resumes the child if it did nothing for a whole lease", async () => {
     const { child } = await fill();
     host.clock.advance(999);
     expect(child.calls).toEqual(["pause"]);
@@ -89,7 +89,7 @@ describe("a lossless reader that is behind", () => {
     expect(child.calls).toEqual(["pause", "resume"]);
   });
 
-  it("keeps the child paused as long as it says that it is alive", async () => {
+  it("keeps the child paused as long as it renews its hold", async () => {
     const { reader, child } = await fill();
     for (let lease = 0; lease < 3; lease += 1) {
       reader.renew();

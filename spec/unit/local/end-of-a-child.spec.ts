@@ -1,4 +1,4 @@
-// When the pid of a child is given up, and what happens to those who outlive it.
+// When the pid of a child is released, and what happens to processes that outlive it.
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { limits } from "../../../protocol/index.ts";
 import type { FakeChild } from "../../support/fake-child.ts";
@@ -9,11 +9,11 @@ import { closed, exited } from "../../support/transcript.ts";
 let host: FakeHost;
 afterEach(() => host.close());
 
-/** Every look at survivors happens well within this. */
+/** Every check for survivors happens well within this time. */
 const LOOKS_MS = 10_000;
 
-describe("a stream that an unrelated process holds", () => {
-  it("is given up when the whole tree was to be ended and is gone", async () => {
+describe("a stream that an unrelated process keeps open", () => {
+  it("is closed when the whole tree was terminated and has ended", async () => {
     host = new FakeHost();
     const { process, child, events } = await host.start();
     await process.terminate({ graceMs: 0, scope: "tree" });
@@ -24,7 +24,7 @@ describe("a stream that an unrelated process holds", () => {
     expect([process.info.state, events.at(-1)]).toEqual(["closed", closed(2)]);
   });
 
-  it("is given up when that is asked for after the exit", async () => {
+  it("is closed when that is requested after the exit", async () => {
     host = new FakeHost();
     const { process, child } = await host.start();
     child.exit(0);
@@ -35,7 +35,7 @@ describe("a stream that an unrelated process holds", () => {
     expect(process.info.state).toBe("closed");
   });
 
-  it("is not given up while something of the tree is left, nor when only the group was to be ended", async () => {
+  it("is not closed while a part of the tree is left, nor if only the group was terminated", async () => {
     host = new FakeHost();
     const { process, child } = await host.start();
     child.survivors = true;
@@ -50,7 +50,7 @@ describe("a stream that an unrelated process holds", () => {
     expect(other.process.info.state).toBe("exited");
   });
 
-  it("is not given up while a lossless reader has not read what the process printed", async () => {
+  it("is not closed while a lossless reader has not read what the process printed", async () => {
     host = new FakeHost({ limits: { retainedBytes: 100, chunkBytes: 10, mergeBelowBytes: 5 } });
     const { process, child } = await host.start();
     const reader = process.iterate({ delivery: "lossless" });
@@ -68,7 +68,7 @@ describe("a stream that an unrelated process holds", () => {
 });
 
 describe("a child whose start was cancelled", () => {
-  it("is looked for until nothing of its tree is left, and killed again", async () => {
+  it("is searched for and killed again until nothing of its tree is left", async () => {
     host = new FakeHost();
     host.spawner.wait();
     const start = host.supervisor.start({ argv: ["/fake/program"], processId: "a" }).catch(() => undefined);
@@ -92,7 +92,7 @@ describe("a child whose start was cancelled", () => {
 });
 
 describe("a terminated process with survivors", () => {
-  it("keeps its pid until they are killed, though it is closed itself", async () => {
+  it("keeps its pid until they are killed, even if it is closed itself", async () => {
     host = new FakeHost();
     const { process, child } = await host.start();
     child.survivors = true;
@@ -109,7 +109,7 @@ describe("a terminated process with survivors", () => {
     expect(child.calls.at(-1)).toBe("release");
   });
 
-  it("gives its pid up as soon as they are gone by themselves", async () => {
+  it("releases its pid as soon as they have exited by themselves", async () => {
     host = new FakeHost();
     const { process, child } = await host.start();
     child.survivors = true;
@@ -121,7 +121,7 @@ describe("a terminated process with survivors", () => {
     expect(child.calls).toEqual(["SIGTERM group", "SIGCONT group", "release"]);
   });
 
-  it("still kills them and gives its pid up when it is removed before the grace is over", async () => {
+  it("still kills them and releases its pid if it is removed before the grace is over", async () => {
     host = new FakeHost({ limits: { closedProcesses: 0 } });
     const { process, child } = await host.start();
     child.survivors = true;
@@ -136,7 +136,7 @@ describe("a terminated process with survivors", () => {
     expect(child.calls.at(-1)).toBe("release");
   });
 
-  it("gives its pid up in the end when they cannot be killed, and says so", async () => {
+  it("releases its pid in the end if they cannot be killed, and reports that", async () => {
     host = new FakeHost();
     const { process, child } = await host.start();
     child.survivors = true;
@@ -151,7 +151,7 @@ describe("a terminated process with survivors", () => {
     expect(String(host.errors[0])).toBe("Error: EPERM");
   });
 
-  it("is killed after its grace when not everybody could be asked to end", async () => {
+  it("is killed after its grace if SIGTERM could not be sent to all of them", async () => {
     host = new FakeHost();
     const { process, child } = await host.start();
     const kill = child.kill.bind(child);
@@ -166,7 +166,7 @@ describe("a terminated process with survivors", () => {
 });
 
 describe("a supervisor that closes", () => {
-  it("lets go of a child whose streams nobody ends, after the grace and a deadline", async () => {
+  it("releases a child whose streams do not end, after the grace and a deadline", async () => {
     host = new FakeHost();
     const { child, events } = await host.start();
     const end = host.supervisor.close();
@@ -179,7 +179,7 @@ describe("a supervisor that closes", () => {
     expect(events).toEqual([exited(1, killed), closed(2)]);
   });
 
-  it("removes what was closed, refuses to start anything, and arms no timer any more", async () => {
+  it("removes closed processes, refuses starts, and arms no timer any more", async () => {
     host = new FakeHost();
     const { process, child } = await host.start();
     child.exit(0);

@@ -1,4 +1,4 @@
-// Questions about a process in the states in which there is nothing to ask.
+// Inspecting a process in states in which it cannot be inspected.
 import { afterEach, beforeEach, expect, it } from "@jest/globals";
 import { firstValueFrom } from "rxjs";
 import { FakeHost } from "../../support/fake-supervisor.ts";
@@ -21,7 +21,7 @@ it.each(questions)("%s is refused while the process starts", async (question) =>
   await starting;
 });
 
-it.each(questions)("%s is refused where the system tells nothing of the child", async (question) => {
+it.each(questions)("%s is refused if the system cannot inspect the child", async (question) => {
   const { process } = await host.start();
   expect(await refusal(process[question]())).toEqual({ code: "UNSUPPORTED", data: { what: question } });
 });

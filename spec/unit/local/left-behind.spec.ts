@@ -1,4 +1,4 @@
-// What is kept in mind of ended processes, and how what they have left is ended, on a clock that stands still.
+// What is recorded of ended processes, and how the processes they left behind are ended, on a fake clock.
 import { describe, expect, it } from "@jest/globals";
 import { ExecwireError } from "../../../lib/errors.ts";
 import { LeftBehind } from "../../../lib/local/left-behind.ts";
@@ -11,7 +11,7 @@ class FakeLeftover implements Leftover {
   readonly proof = undefined;
   readonly calls: string[] = [];
   looks = 0;
-  /** The signal that ends it; undefined when it has left nothing. */
+  /** The signal that ends what it left behind; undefined if it left nothing. */
   #endsWith: string | undefined;
 
   constructor(pid: number, endsWith?: string) {
@@ -37,8 +37,8 @@ function make() {
   return { clock, empty, leftBehind: new LeftBehind(clock, (pid) => empty.push(pid)) };
 }
 
-describe("what ended processes have left", () => {
-  it("is not looked for at each end, only after many, and then what has left nothing is forgotten", () => {
+describe("what ended processes left behind", () => {
+  it("is searched for only after many ends, and then processes that left nothing are dropped", () => {
     const { leftBehind, empty } = make();
     const all = Array.from(
       { length: 3000 },
@@ -50,7 +50,7 @@ describe("what ended processes have left", () => {
     expect(empty).toEqual(all.map(({ pid }) => pid).filter((pid) => pid !== 8));
   });
 
-  it("is asked to end, and killed after the grace", async () => {
+  it("gets SIGTERM, and SIGKILL after the grace", async () => {
     const { clock, leftBehind } = make();
     const [kind, stubborn, nothing] = [
       new FakeLeftover(1, "SIGTERM"),
@@ -79,7 +79,7 @@ describe("what ended processes have left", () => {
     expect([nothing.calls, clock.armed]).toEqual([[], 0]);
   });
 
-  it("is forgotten when another child gets the pid", async () => {
+  it("is dropped when another child gets the pid", async () => {
     const { leftBehind, empty } = make();
     const earlier = new FakeLeftover(1, "SIGTERM");
     leftBehind.add(earlier);
@@ -88,7 +88,7 @@ describe("what ended processes have left", () => {
     expect([earlier.calls, empty]).toEqual([[], []]);
   });
 
-  it("is ended as far as possible when a part may not be signalled, and that is reported", async () => {
+  it("is ended as far as possible if a part may not be signalled, which is reported", async () => {
     const { clock, leftBehind } = make();
     const [denied, other] = [new FakeLeftover(1, "EPERM"), new FakeLeftover(2, "SIGTERM")];
     leftBehind.add(denied);

@@ -1,4 +1,4 @@
-// Merging tiny chunks: nothing waits that comes alone, and nothing changes its order.
+// Merging tiny chunks: a single chunk does not wait, and the order stays.
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import { OutputMerger } from "../../../lib/local/output-merger.ts";
@@ -28,7 +28,7 @@ class Merging {
 }
 
 describe("an output merger", () => {
-  it("passes the first chunk on at once and merges those that follow within the window", () => {
+  it("passes on the first chunk at once and merges those that follow within the window", () => {
     const { merger, appended, clock } = new Merging();
     merger.add("stdout", Buffer.from("a"));
     expect(appended).toEqual(["stdout:a"]);
@@ -39,7 +39,7 @@ describe("an output merger", () => {
     expect(appended).toEqual(["stdout:a", "stdout:bc"]);
   });
 
-  it("keeps merging while output keeps coming, and is prompt again after a pause", () => {
+  it("keeps merging while output keeps coming, and does not delay after a pause", () => {
     const merging = new Merging();
     merging.add("a");
     merging.add("b");
@@ -52,7 +52,7 @@ describe("an output merger", () => {
     expect(merging.appended).toEqual(["stdout:a", "stdout:b", "stdout:c", "stdout:d"]);
   });
 
-  it("waits longer, and for larger chunks, while nobody follows", () => {
+  it("waits longer, and for larger chunks, while the log has no follower", () => {
     const merging = new Merging();
     merging.isFollowed = false;
     merging.add("a");
@@ -74,7 +74,7 @@ describe("an output merger", () => {
     expect(merging.appended).toEqual(["stdout:a", "stdout:b", "stderr:E", "stdout:c"]);
   });
 
-  it("passes a large chunk on at once, behind what is held", () => {
+  it("passes on a large chunk at once, after the pending bytes", () => {
     const merging = new Merging();
     merging.add("a");
     merging.add("b");
@@ -82,7 +82,7 @@ describe("an output merger", () => {
     expect(merging.appended).toEqual(["stdout:a", "stdout:b", "stdout:12345678"]);
   });
 
-  it("holds no more than a chunk", () => {
+  it("holds at most the bytes of one chunk", () => {
     const merging = new Merging();
     merging.add("a");
     merging.add("12345");
@@ -91,7 +91,7 @@ describe("an output merger", () => {
     expect(merging.appended).toEqual(["stdout:a", "stdout:1234567890"]);
   });
 
-  it("passes on what it holds when told to, and stops its timer when closed", () => {
+  it("passes on pending bytes when flushed, and stops its timer when closed", () => {
     const merging = new Merging();
     merging.add("a");
     merging.add("b");
@@ -109,7 +109,7 @@ describe("an output merger", () => {
     expect(merging.clock.armed).toBe(0);
   });
 
-  it("changes neither the bytes nor their order, and holds nothing longer than the window", () => {
+  it("changes neither bytes nor order, and holds nothing longer than the window", () => {
     const add = fc.record({
       stream: fc.constantFrom<Stream>("stdout", "stderr"),
       size: fc.integer({ min: 1, max: 12 }),

@@ -1,4 +1,4 @@
-// The life of a process with a child and a clock in the spec's hands. Many of these are the Codex exec-server's own unit
+// The lifecycle of a process with a fake child and a fake clock. Many of these are the Codex exec-server's own unit
 // tests (local_process.rs), in their order.
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { limits, type ProcessInfo } from "../../../protocol/index.ts";
@@ -16,7 +16,7 @@ const TERMINATED = { result: "terminated", reason: "terminate" } as const;
 const RUNNING = { exited: false, exitCode: null, signal: null, closed: false, sandboxDenied: false };
 
 describe("the result of a process", () => {
-  it("is success when it exits with 0 before the supervisor closes", async () => {
+  it("is success if it exits with 0 before the supervisor closes", async () => {
     const { child, events } = await host.start();
     child.exit(0);
     await host.close();
@@ -33,7 +33,7 @@ describe("the result of a process", () => {
     expect(second.events).toEqual([exited(1, byItself)]);
   });
 
-  it("is terminated when somebody asked for its end before it exited, whatever its code", async () => {
+  it("is terminated if that was requested before the exit, for every exit code", async () => {
     const { process, child, events } = await host.start();
     expect(await process.terminate()).toEqual({ running: true });
     child.exit(0);
@@ -41,7 +41,7 @@ describe("the result of a process", () => {
     expect(events).toEqual([exited(1, TERMINATED), closed(2)]);
   });
 
-  it("is terminated when the supervisor closed before it exited", async () => {
+  it("is terminated if the supervisor closed before it exited", async () => {
     const { child, events } = await host.start();
     const end = host.supervisor.close();
     expect(child.calls).toEqual(["SIGTERM tree", "SIGCONT tree"]);
@@ -51,7 +51,7 @@ describe("the result of a process", () => {
     expect(events).toEqual([exited(1, TERMINATED), closed(2)]);
   });
 
-  it("is terminated, for the reason timeout, when its time was over", async () => {
+  it("is terminated with the reason timeout if it timed out", async () => {
     const { child, events } = await host.start({ timeoutMs: 500 });
     host.clock.advance(499);
     expect(child.calls).toEqual([]);
@@ -62,7 +62,7 @@ describe("the result of a process", () => {
     expect(events).toEqual([exited(1, timedOut)]);
   });
 
-  it("is its own when it ends before its time is over", async () => {
+  it("is its own if it ends before its timeout", async () => {
     const { child, events } = await host.start({ timeoutMs: 500 });
     child.exit(0);
     host.clock.advance(500);
@@ -82,14 +82,14 @@ describe("an exited process", () => {
     expect(await process.read()).toMatchObject({ closed: true });
   });
 
-  it("reaches what it left behind when a scope is named", async () => {
+  it("has leftovers that a signal with a scope reaches", async () => {
     const { process, child } = await host.start();
     child.exit(0);
     expect(await process.terminate({ scope: "session", graceMs: 0 })).toEqual({ running: false });
     expect(child.calls).toEqual(["SIGKILL session"]);
   });
 
-  it("keeps late output, however long after the exit it comes", async () => {
+  it("has late output in its log, however long after the exit it comes", async () => {
     const { process, child } = await host.start();
     child.exit(0);
     const seenExit = { ...RUNNING, exited: true, exitCode: 0 };
@@ -103,7 +103,7 @@ describe("an exited process", () => {
     expect(await process.read({ afterSeq: 1 })).toMatchObject({ nextSeq: 4, closed: true });
   });
 
-  it("is closed when its last stream ends, not before", async () => {
+  it("is closed when its last stream ends, and not before", async () => {
     const { child, events } = await host.start();
     child.end("stdout");
     child.exit(0);
@@ -114,7 +114,7 @@ describe("an exited process", () => {
     expect(child.calls).toEqual(["release"]);
   });
 
-  it("is closed by its exit when its streams ended before", async () => {
+  it("is closed by its exit if its streams ended before", async () => {
     const { child, events } = await host.start();
     child.end();
     expect(events).toEqual([]);
@@ -122,7 +122,7 @@ describe("an exited process", () => {
     expect(events).toEqual([exited(1), closed(2)]);
   });
 
-  it("has everything it printed before it in its log, merged output included", async () => {
+  it("has everything that it printed before in its log, including merged output", async () => {
     const { child, events } = await host.start();
     child.output("a");
     child.output("b");
@@ -132,7 +132,7 @@ describe("an exited process", () => {
     expect(events.map(seen)).toEqual(all);
   });
 
-  it("takes no input any more", async () => {
+  it("accepts no input any more", async () => {
     const { process, child } = await host.start({ pipeStdin: true });
     expect(await process.write("first", { writeId: "w1" })).toBe("accepted");
     child.exit(0);
@@ -143,7 +143,7 @@ describe("an exited process", () => {
 });
 
 describe("a process that prints more chunks than are retained", () => {
-  it("keeps the last 50,000, which fit the values of one JSON message", async () => {
+  it("retains the last 50,000, which fit the values of one JSON message", async () => {
     const { process, child } = await host.start();
     for (let seq = 1; seq <= 50_001; seq += 1) {
       child.output(seq === 50_001 ? "y" : "x");
@@ -179,7 +179,7 @@ describe("a process whose start is cancelled while it is spawned", () => {
     expect(child?.calls).toEqual(["SIGKILL tree", "release"]);
   });
 
-  it("is cancelled by the end of the supervisor too", async () => {
+  it("is cancelled when the supervisor closes, too", async () => {
     host.spawner.wait();
     const outcome = host.supervisor.start({ argv: ["/fake/program"] }).catch((error) => error.code);
     await nextTurn();
@@ -195,7 +195,7 @@ describe("a process whose start is cancelled while it is spawned", () => {
 });
 
 describe("the changes of a supervisor", () => {
-  it("tell each state once, in order", async () => {
+  it("report each state once, in order", async () => {
     const states: unknown[] = [];
     host.supervisor.changes$.subscribe(({ state, pid, exitCode }: ProcessInfo) => states.push([state, pid, exitCode]));
     const { child } = await host.start();

@@ -1,4 +1,4 @@
-// A write that a terminal would cut is judged when it is next: neither before, by a mode that may change, nor after.
+// A write that a terminal would truncate is checked when its turn comes: not before, since the mode may change, nor after.
 import { describe, expect, it } from "@jest/globals";
 import { ExecwireError } from "../../../lib/errors.ts";
 import { WriteLedger } from "../../../lib/host/write-ledger.ts";
@@ -44,7 +44,7 @@ describe("the line of a terminal", () => {
 });
 
 describe("a write that is too long for its line", () => {
-  it("is refused at once when nothing is before it, and what follows is not", () => {
+  it("is refused at once if no write is before it, and later writes are not", () => {
     const { stdin, answers, write } = make();
     write("long");
     write("ok");
@@ -52,7 +52,7 @@ describe("a write that is too long for its line", () => {
     expect(stdin.reserved).toEqual(["ok"]);
   });
 
-  it("waits behind others, is refused when its turn comes, and holds back what follows until then", () => {
+  it("waits for earlier writes, is refused when its turn comes, and delays later writes until then", () => {
     const { stdin, answers, write } = make();
     for (const text of ["a", "long", "b"]) write(text);
     expect(answers).toEqual(["a accepted"]);
@@ -61,7 +61,7 @@ describe("a write that is too long for its line", () => {
     expect(stdin.received).toEqual(["a", "b"]);
   });
 
-  it("is taken when the terminal is raw by the time that its turn comes", () => {
+  it("is accepted if the terminal is raw when its turn comes", () => {
     const { stdin, answers, write } = make();
     for (const text of ["a", "long"]) write(text);
     stdin.canonical = false;
@@ -81,14 +81,14 @@ describe("a write that is too long for its line", () => {
     expect(stdin.received).toEqual(["ok"]);
   });
 
-  it("is answered when the child is gone before its turn", () => {
+  it("is answered if the child exits before its turn", () => {
     const { queue, answers, write } = make();
     for (const text of ["a", "long"]) write(text);
     queue.break();
     expect(answers).toEqual(["a accepted", "long stdinClosed"]);
   });
 
-  it("is known again when it was accepted before, whatever the terminal is by then", () => {
+  it("is acknowledged again if it was accepted before, in every mode of the terminal", () => {
     const { stdin, answers, write } = make();
     stdin.canonical = false;
     write("long", "w1");

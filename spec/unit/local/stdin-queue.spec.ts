@@ -1,10 +1,10 @@
-// The input of a child: order, room, and the end, with a stdin that takes a write when the spec says so.
+// The input of a child: order, room, and the end, with a stdin that accepts a write when the spec lets it.
 import { describe, expect, it } from "@jest/globals";
 import { WriteLedger } from "../../../lib/host/write-ledger.ts";
 import { type StdinCounts, StdinQueue } from "../../../lib/local/stdin-queue.ts";
 import { FakeStdin } from "../../support/fake-child.ts";
 
-/** A queue of five bytes; `answers` in the order in which they were given. */
+/** A queue of five bytes; `answers` are in order of arrival. */
 class Input {
   readonly stdin = new FakeStdin();
   readonly answers: string[] = [];
@@ -39,7 +39,7 @@ class Input {
 }
 
 describe("a stdin queue", () => {
-  it("hands over one write at a time, in order", () => {
+  it("passes on one write at a time, in order", () => {
     const input = new Input();
     for (const text of ["a", "b", "c"]) input.write(text);
     expect(input.answers).toEqual(["a accepted", "b accepted", "c accepted"]);
@@ -50,7 +50,7 @@ describe("a stdin queue", () => {
     expect(input.stdin.received).toEqual(["a", "b", "c"]);
   });
 
-  it("parks what has no room, and everything behind it, small as it may be", () => {
+  it("parks a write without room, and all later ones, even small ones", () => {
     const input = new Input();
     for (const text of ["1234", "56", "7"]) input.write(text);
     expect(input.answers).toEqual(["1234 accepted"]);
@@ -61,13 +61,13 @@ describe("a stdin queue", () => {
     expect(input.stdin.received).toEqual(["1234", "56", "7"]);
   });
 
-  it("fills up to its last byte", () => {
+  it("can be filled up to its last byte", () => {
     const input = new Input();
     for (const text of ["123", "45", "6"]) input.write(text);
     expect(input.answers).toEqual(["123 accepted", "45 accepted"]);
   });
 
-  it("takes a write larger than itself when it is empty", () => {
+  it("accepts a write larger than itself when it is empty", () => {
     const input = new Input();
     input.write("a");
     input.write("longer than five");
@@ -88,7 +88,7 @@ describe("a stdin queue", () => {
     expect(input.stdin.received).toEqual(["12345"]);
   });
 
-  it("remembers no write without an id in the place of one that has one", () => {
+  it("does not forget a write id for a write without an id", () => {
     const input = new Input(1);
     input.write("1", "w1");
     input.write("2");
@@ -98,7 +98,7 @@ describe("a stdin queue", () => {
     expect(() => input.stdin.take()).toThrow("no write is in flight");
   });
 
-  it("writes once when a write comes again while the first is parked", () => {
+  it("writes once if a write is repeated while the first is parked", () => {
     const input = new Input();
     input.write("12345");
     input.write("67", "w1");
@@ -111,7 +111,7 @@ describe("a stdin queue", () => {
     expect(() => input.stdin.take()).toThrow("no write is in flight");
   });
 
-  it("acknowledges a parked retry as soon as the first is accepted, although there is no room for another", () => {
+  it("acknowledges a parked retry as soon as the first is accepted, even without room for another write", () => {
     const input = new Input();
     input.write("12345");
     input.write("678", "w1");
@@ -120,7 +120,7 @@ describe("a stdin queue", () => {
     expect(input.answers).toEqual(["12345 accepted", "w1 accepted", "w1 accepted"]);
   });
 
-  it("refuses other bytes under a known id, also when the first was parked", () => {
+  it("refuses different bytes with a known id, also if the first write was parked", () => {
     const input = new Input();
     input.write("12345", "w1");
     input.write("other", "w1");
@@ -130,7 +130,7 @@ describe("a stdin queue", () => {
     expect(input.answers).toEqual(["w1 accepted", "w1 WRITE_ID_CONFLICT", "w2 accepted", "w2 WRITE_ID_CONFLICT"]);
   });
 
-  it("ends the input after what is queued and parked", () => {
+  it("ends the input after queued and parked writes", () => {
     const input = new Input();
     for (const text of ["1234", "56"]) input.write(text);
     input.end();
@@ -141,7 +141,7 @@ describe("a stdin queue", () => {
     expect(input.stdin.received).toEqual(["1234", "56", "EOF"]);
   });
 
-  it("takes nothing after the end but retries, and ends once", () => {
+  it("accepts only retries after the end, and ends once", () => {
     const input = new Input();
     input.write("1", "w1");
     input.end();
@@ -159,7 +159,7 @@ describe("a stdin queue", () => {
     expect([input.answers, input.stdin.received]).toEqual([["end accepted"], ["EOF"]]);
   });
 
-  it("answers everyone when the child stops reading, and drops what is queued", () => {
+  it("answers all writes when the child stops reading, and drops the queue", () => {
     const input = new Input();
     for (const text of ["123", "45", "678"]) input.write(text);
     input.end();
@@ -177,7 +177,7 @@ describe("a stdin queue", () => {
     expect(input.stdin.received).toEqual(["123"]);
   });
 
-  it("stays broken when a write in flight is taken after the exit", () => {
+  it("stays broken if a write in flight is accepted after the exit", () => {
     const input = new Input();
     input.write("1", "w1");
     input.queue.break();
@@ -188,7 +188,7 @@ describe("a stdin queue", () => {
     expect(input.stdin.received).toEqual(["1"]);
   });
 
-  it("writes nothing of what is queued once the child is gone", () => {
+  it("writes no queued bytes once the child has exited", () => {
     const input = new Input();
     for (const text of ["1", "2"]) input.write(text);
     input.queue.break();
@@ -196,7 +196,7 @@ describe("a stdin queue", () => {
     expect(input.stdin.received).toEqual(["1"]);
   });
 
-  it("counts the bytes that the kernel took, and the writes that came twice", () => {
+  it("counts the bytes that the kernel accepted, and repeated writes", () => {
     const input = new Input();
     input.write("12", "w1");
     input.write("345");
@@ -236,7 +236,7 @@ describe("a stdin queue", () => {
     expect(input.answers).toEqual(["12345 accepted", "first accepted", "too much LIMIT_EXCEEDED"]);
   });
 
-  it("refuses what can wait no longer, and delivers what was accepted", () => {
+  it("refuses writes that cannot wait, and delivers accepted ones", () => {
     const input = new Input();
     input.write("12345");
     input.write("a".repeat(100), "parked");
@@ -248,7 +248,7 @@ describe("a stdin queue", () => {
     expect(input.stdin.received).toEqual(["12345", "a".repeat(100)]);
   });
 
-  it("accepts an empty write without troubling the child, and goes on with the next", () => {
+  it("accepts an empty write without a call to the child, and continues with the next", () => {
     const input = new Input();
     input.write("", "w1");
     input.write("a");

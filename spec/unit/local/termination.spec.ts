@@ -1,4 +1,4 @@
-// SIGTERM, the grace, SIGKILL: on a clock that stands still.
+// SIGTERM, the grace, SIGKILL: on a fake clock.
 import { describe, expect, it } from "@jest/globals";
 import { Termination, type TerminationRequest } from "../../../lib/local/termination.ts";
 import { FakeChild } from "../../support/fake-child.ts";
@@ -18,8 +18,8 @@ class Ending {
   }
 }
 
-describe("a termination", () => {
-  it("asks, wakes who is stopped, and kills after the grace", () => {
+describe("a termination of a process", () => {
+  it("sends SIGTERM, wakes stopped processes, and kills after the grace", () => {
     const { clock, child, termination } = started(new Ending());
     expect(child.calls).toEqual(["SIGTERM group", "SIGCONT group"]);
     clock.advance(99);
@@ -47,7 +47,7 @@ describe("a termination", () => {
     expect([ending.termination.reason, ending.clock.armed]).toEqual(["timeout", 0]);
   });
 
-  it("is pending while somebody it promised to kill is left", () => {
+  it("is pending while a process that it must kill is left", () => {
     const ending = new Ending();
     ending.child.survivors = true;
     expect(ending.termination.isPending(ending.child)).toBe(false);
@@ -57,7 +57,7 @@ describe("a termination", () => {
     expect(ending.termination.isPending(ending.child)).toBe(false);
   });
 
-  it("does not wait for ever for somebody who survives SIGKILL", () => {
+  it("does not wait for ever for a process that survives SIGKILL", () => {
     const { child, clock, termination } = started(new Ending());
     child.survivors = true;
     clock.advance(100);
@@ -66,14 +66,14 @@ describe("a termination", () => {
     expect(looks).toBeLessThan(1000);
   });
 
-  it("sends nothing any more once cancelled", () => {
+  it("sends no more signals once cancelled", () => {
     const ending = started(new Ending());
     ending.termination.cancel();
     ending.clock.advance(1000);
     expect([ending.child.calls, ending.clock.armed]).toEqual([["SIGTERM group", "SIGCONT group"], 0]);
   });
 
-  it("still kills after the grace when the SIGTERM could not be delivered to somebody", () => {
+  it("still kills after the grace if SIGTERM could not be sent to all processes", () => {
     const ending = new Ending();
     const { child } = ending;
     const kill = child.kill.bind(child);

@@ -1,4 +1,4 @@
-// A log that accepts what was numbered elsewhere: events, announced losses of any width, and much of it twice.
+// A log that accepts deliveries numbered elsewhere: events, gaps of any width, and many duplicates.
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import { ReplayLog } from "../../../lib/log/replay-log.ts";
@@ -23,7 +23,7 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-/** What a source sends for a step, from `seq` on. */
+/** The delivery that a source sends for a step, from `seq` on. */
 function sentFor(drawn: Step, seq: Seq, sent: readonly Sent[]): Sent | undefined {
   switch (drawn.op) {
     case "output":
@@ -44,7 +44,7 @@ const lastOf = (sent: Sent) => (sent.type === "gap" ? sent.lastSeq : sent.seq);
 const bytesOf = (sent: Sent) =>
   sent.type === "gap" ? (sent.bytes ?? Number.NaN) : sent.type === "output" ? sent.chunk.length : 0;
 
-/** Reads from every seq on, and finds what was sent, or a loss that is one. */
+/** Reads from every seq, and expects what was sent, or a gap for what was lost. */
 function check(log: ReplayLog, sent: readonly Sent[]): void {
   for (let afterSeq = 0; afterSeq <= log.headSeq; afterSeq += 1) {
     const delivery = log.next(afterSeq);
@@ -67,7 +67,7 @@ function check(log: ReplayLog, sent: readonly Sent[]): void {
 }
 
 describe("a log that accepts", () => {
-  it("gives what it retains, and exact losses, from every seq on", () => {
+  it("delivers retained events and exact gaps from every seq on", () => {
     const bounds = fc.record({
       retainedBytes: fc.integer({ min: 1, max: 60 }),
       retainedEvents: fc.integer({ min: 1, max: 10 }),

@@ -1,4 +1,4 @@
-// What a log accepts from a writer that has its own numbers: a connection, a broker, a file.
+// What a log accepts from a writer with numbers of its own: a connection, a broker, a file.
 import { describe, expect, it } from "@jest/globals";
 import { Cursor } from "../../../lib/log/cursor.ts";
 import { ReplayLog } from "../../../lib/log/replay-log.ts";
@@ -7,7 +7,7 @@ import { exitOf } from "./log-model.ts";
 
 type Sent = ProcessEvent | GapNotice;
 
-/** Events as another program has stored them. */
+/** Events as another program would store them. */
 function stored(count: number): OutputEvent[] {
   return Array.from({ length: count }, (_, index) => ({
     type: "output",
@@ -18,7 +18,7 @@ function stored(count: number): OutputEvent[] {
 }
 
 describe("a log that accepts", () => {
-  it("loses nothing that it retains for a loss of many bytes", () => {
+  it("evicts nothing because of an announced loss of many bytes", () => {
     const log = new ReplayLog({ retainedBytes: 10 });
     log.accept({ type: "output", seq: 1, stream: "stdout", chunk: Buffer.from("hello") });
     log.accept({ type: "gap", firstSeq: 2, lastSeq: 9, bytes: 1_000 });
@@ -52,14 +52,14 @@ describe("a log that accepts", () => {
         { type: "gap", firstSeq: 3, lastSeq: 3 },
       ],
     ],
-  ])("refuses %s", (_what, sent) => {
+  ])("refuses an impossible delivery: %s", (_what, sent) => {
     const log = new ReplayLog();
     const accepted = sent.map((each) => log.accept(each));
     expect(accepted.pop()).toBe(false);
     expect(accepted).not.toContain(false);
   });
 
-  it("refuses a loss of an exit that was announced, and another exit", () => {
+  it("refuses a gap that covers an announced exit, and a different exit", () => {
     const log = new ReplayLog();
     expect(log.announceExit({ type: "exited", seq: 3, ...exitOf(0) })).toBe(true);
     expect(log.announceExit({ type: "exited", seq: 3, ...exitOf(1) })).toBe(false);
@@ -69,7 +69,7 @@ describe("a log that accepts", () => {
     expect(log.accept({ type: "exited", seq: 3, ...exitOf(0) })).toBe(true);
   });
 
-  it("begins again for a reader at the beginning, when its writer can send everything once more", () => {
+  it("restarts for a reader at the beginning if its writer can send everything again", () => {
     const events = stored(5);
     const log: ReplayLog = new ReplayLog(
       { retainedEvents: 2 },
@@ -88,7 +88,7 @@ describe("a log that accepts", () => {
     expect(read).toEqual(["loading", ...events]);
   });
 
-  it("does not begin again while a held reader has something to read, nor twice for one that does not look", () => {
+  it("does not restart while a reader with a hold has to read, nor twice for a reader that does not read", () => {
     let missed = 0;
     const log: ReplayLog = new ReplayLog(
       { retainedEvents: 2 },
@@ -109,7 +109,7 @@ describe("a log that accepts", () => {
     expect([log.next(0), log.headSeq, missed]).toEqual([gap, 5, 3]);
   });
 
-  it("asks its writer to pause for held readers, as one that is appended to", () => {
+  it("asks its writer to pause for readers with a hold, like a log that is appended to", () => {
     const pressure: boolean[] = [];
     const log = new ReplayLog({ pauseAtBytes: 10 }, { onPressure: (full) => pressure.push(full) });
     let position = 0;

@@ -1,4 +1,4 @@
-// One fact of a log, now or later.
+// Waiting for one fact of a log: there already, or still to come.
 import { describe, expect, it } from "@jest/globals";
 import { awaitEvent } from "../../../lib/log/await-event.ts";
 import { ReplayLog } from "../../../lib/log/replay-log.ts";
@@ -19,7 +19,7 @@ function record(log: ReplayLog, onExit: () => void = () => undefined): unknown[]
 }
 
 describe("awaiting an exit", () => {
-  it("tells it when it happens, once", () => {
+  it("emits the exit once, when it happens", () => {
     const log = new ReplayLog();
     const got = record(log);
     print(log, "text");
@@ -30,28 +30,28 @@ describe("awaiting an exit", () => {
     expect(got).toEqual([exited(2), "done"]);
   });
 
-  it("tells it at once when it happened before, even when everything around it is gone", () => {
+  it("emits an earlier exit at once, even if the events around it are evicted", () => {
     const log = new ReplayLog({ retainedEvents: 1 });
     exit(log);
     print(log, "late");
     expect(record(log)).toEqual([exited(1), "done"]);
   });
 
-  it("tells it once to a subscriber that causes an append", () => {
+  it("emits the exit once to a subscriber that causes an append", () => {
     const log = new ReplayLog();
     const got = record(log, () => log.headSeq < 5 && print(log, "again"));
     exit(log);
     expect(got).toEqual([exited(1), "done"]);
   });
 
-  it("fails when it can never be known", () => {
+  it("fails if the exit can never be known", () => {
     const log = new ReplayLog();
     const early = record(log);
     log.fail(cancelled);
     expect([early, record(log)]).toEqual([[cancelled], [cancelled]]);
   });
 
-  it("tells an exit that was known before the failure", () => {
+  it("emits an exit that was known before the failure", () => {
     const log = new ReplayLog();
     exit(log);
     log.fail(cancelled);

@@ -1,5 +1,5 @@
-// A follower and all that it depends on, without a network: a source that serves a real log through a line that can be cut,
-// and readers that check what they are given against what was printed.
+// A follower and everything it depends on, without a network: a source that serves a real log over a connection that can be
+// cut, and readers that compare their deliveries with what was printed.
 import { expect } from "@jest/globals";
 import { Cursor } from "../../../lib/log/cursor.ts";
 import { type EventSource, Follower, type FollowerOptions } from "../../../lib/log/follower.ts";
@@ -8,7 +8,7 @@ import type { ReplayLog } from "../../../lib/log/replay-log.ts";
 import { HeldPosition } from "../../../lib/server/held-position.ts";
 import type { Delivery, DeliveryMode, GapNotice, ProcessEvent, Seq } from "../../../protocol/index.ts";
 
-/** What a server does for one subscription: a cursor, and a window from the position that its session holds. */
+/** The server's side of one subscription: a cursor, and a window from the position that its session holds. */
 class ServedSubscription {
   readonly #cursor: Cursor;
   readonly #windowBytes: number;
@@ -27,16 +27,16 @@ class ServedSubscription {
   }
 
   ack(seq: Seq): void {
-    // Nobody acknowledges what was never sent.
+    // Events that were never sent cannot be acknowledged.
     expect(seq).toBeLessThanOrEqual(this.#cursor.afterSeq);
     this.#position?.ack(seq);
   }
 }
 
-/** A frame on its way to the follower; `began` is the answer to a subscription, and says which. */
+/** A frame on its way to the follower; `began` confirms a subscription by its number. */
 type Frame = { readonly type: "began"; readonly round: number } | ProcessEvent | GapNotice;
 
-/** The line between a follower and its source: what is on it is lost when it is cut. */
+/** The connection between a follower and its source: frames in flight are lost when it is cut. */
 export class Line {
   readonly follower: Follower;
   readonly #log: ReplayLog;
@@ -112,7 +112,7 @@ export class Line {
     this.#frames.push({ type: "began", round });
   }
 
-  /** The answer to an earlier subscription is out of date. */
+  /** The confirmation of an earlier subscription is out of date. */
   #began(round: number): void {
     if (round === this.#round) this.follower.began();
   }
@@ -123,7 +123,7 @@ export class Line {
   }
 }
 
-/** Reads a log at its own pace and compares everything with what was printed. */
+/** Reads a log at its own pace, and compares everything with what was printed. */
 export class FollowingReader {
   readonly #printed: readonly ProcessEvent[];
   readonly #cursor: Cursor;
@@ -131,7 +131,7 @@ export class FollowingReader {
   readonly #stop: () => void;
   readonly #begin: Seq;
   position: Seq;
-  /** Seqs that were announced as lost, and those of them that came after the first event. */
+  /** Seqs announced as lost, and those among them after the first event. */
   lost = 0;
   lostLater = 0;
   open = true;

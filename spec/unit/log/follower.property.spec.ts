@@ -1,5 +1,5 @@
-// Followers against what was printed: whatever is cut, evicted, read and left in whatever order, each reader gets each event
-// once or is told exactly what it lost.
+// Followers compared with what was printed: for all orders of cuts, evictions, reads and leaves, each reader gets each event
+// once or an exact gap.
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import { ReplayLog } from "../../../lib/log/replay-log.ts";
@@ -37,7 +37,7 @@ const bounds = fc.record({
 });
 type Bounds = typeof bounds extends fc.Arbitrary<infer T> ? T : never;
 
-/** A log, a line and readers. `paused` is the child, held back. */
+/** A log, a connection and readers. `paused`: the child has to wait. */
 class World {
   readonly log: ReplayLog;
   readonly line: Line;
@@ -86,7 +86,7 @@ class World {
       case "mend":
         return this.line.mend();
       case "lapse":
-        // Nobody showed a sign of life for as long as a lease is.
+        // No reader renewed its hold for a whole lease.
         this.log.holds.beginLease();
         return this.log.holds.endLease();
       case "exit":
@@ -94,13 +94,13 @@ class World {
     }
   }
 
-  /** Bytes that the log here has and a reader at `position` has not read. */
+  /** Bytes in this log that a reader at `position` has not read. */
   unread(position: number): number {
     const { headSeq } = this.line.follower.log;
     return this.printed.slice(position, headSeq).reduce((sum, event) => sum + sizeOf(event), 0);
   }
 
-  /** Ends the process, mends the line, and lets everybody read to the end. */
+  /** Ends the process, restores the connection, and lets every reader read to the end. */
   finish(): void {
     this.line.mend();
     this.log.appendExited(exitOf(0));
@@ -127,14 +127,14 @@ describe("a follower", () => {
     );
   });
 
-  it("loses nothing for a lossless reader, and never takes more than one and a half windows ahead of it, through cuts too", () => {
+  it("loses nothing for a lossless reader, and is never more than one and a half windows ahead of it, through cuts too", () => {
     const staying = step.filter(({ op }) => op !== "leave" && op !== "lapse");
     fc.assert(
       fc.property(bounds, fc.array(staying, { maxLength: 80 }), (drawn, steps) => {
         const world = new World({ ...drawn, delivery: "lossless" });
         world.readers.push(new FollowingReader(world.line.follower.log, world.printed, 0, true));
         const first = world.readers[0] as FollowingReader;
-        // What is printed before the log hears of its reader nobody keeps for it.
+        // Output printed before the log knows its reader is not kept for it.
         world.line.step(1);
         for (const each of steps) {
           world.run(each.op === "reader" ? { ...each, afterSeq: 0, lossless: true } : each);
@@ -143,7 +143,7 @@ describe("a follower", () => {
           );
         }
         world.finish();
-        // Whoever came later than the log keeps may have lost what came before, and nothing once it reads.
+        // A reader that comes late may have lost evicted events, but none once it reads.
         expect(first.lost).toBe(0);
         expect(world.readers.filter(({ lostLater }) => lostLater > 0)).toEqual([]);
       }),

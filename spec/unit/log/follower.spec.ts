@@ -1,4 +1,4 @@
-// A follower step by step: when it asks, what it drops, what it refuses, and what it keeps.
+// A follower step by step: when it subscribes, what it drops, what it refuses, and what it keeps.
 import { describe, expect, it } from "@jest/globals";
 import { firstValueFrom, toArray } from "rxjs";
 import { ExecwireError } from "../../../lib/errors.ts";
@@ -13,7 +13,7 @@ import { print } from "../../support/log-writing.ts";
 import { closed, exited, output, seen } from "../../support/transcript.ts";
 import { FollowingReader, Line } from "./follower-model.ts";
 
-/** A follower whose source writes down what it is asked. */
+/** A follower whose source records what it is asked for. */
 function make(options: Partial<FollowerOptions> = {}) {
   const asked: string[] = [];
   const follower = new Follower(
@@ -34,7 +34,7 @@ function event(seq: number, text = "x"): OutputEvent {
 const nothing = () => undefined;
 
 describe("a follower", () => {
-  it("asks for events with its first reader and lets go with its last", () => {
+  it("subscribes with its first reader and unsubscribes with its last", () => {
     const { log, asked } = make();
     expect(asked).toEqual([]);
     const stops = [log.onAppend(nothing), log.onAppend(nothing)];
@@ -44,7 +44,7 @@ describe("a follower", () => {
     expect(asked).toEqual(["subscribe 0 gap", "unsubscribe"]);
   });
 
-  it("goes on after its head when somebody reads again", () => {
+  it("continues after its head when a reader comes again", () => {
     const { follower, log, asked } = make();
     const stop = log.onAppend(nothing);
     follower.began();
@@ -54,7 +54,7 @@ describe("a follower", () => {
     expect(asked).toEqual(["subscribe 0 gap", "unsubscribe", "subscribe 3 gap"]);
   });
 
-  it("lets go when a lossless reader stops in the middle", async () => {
+  it("unsubscribes when its lossless reader stops in the middle", async () => {
     const { log, asked } = make();
     const reader = new DeliveryIterator(log, 0, "lossless");
     const waiting = reader.next();
@@ -65,7 +65,7 @@ describe("a follower", () => {
     expect(asked).toEqual(["subscribe 0 lossless", "unsubscribe"]);
   });
 
-  it("takes what was seen for nothing, and a hole for a violation", () => {
+  it("ignores duplicates, and refuses a hole", () => {
     const { follower, log } = make();
     follower.follow();
     expect([event(1), event(2), event(1), event(2)].map((each) => follower.accept(each))).toEqual([
@@ -82,7 +82,7 @@ describe("a follower", () => {
     expect(log.headSeq).toBe(9);
   });
 
-  it("takes nothing that belongs to an earlier subscription", () => {
+  it("ignores deliveries of an earlier subscription", () => {
     const { follower, log } = make();
     log.onAppend(nothing);
     expect(follower.accept(event(1, "late"))).toBe(true);
@@ -99,7 +99,7 @@ describe("a follower", () => {
     expect(log.next(4)).toEqual({ type: "gap", firstSeq: 5, lastSeq: 9 });
   });
 
-  it("tells a reader that began behind the beginning, before there was anything, how many bytes it loses", () => {
+  it("reports the exact lost bytes to a reader that began ahead of an empty log", () => {
     const { follower, log } = make({ retainedBytes: 2 });
     const cursor = new Cursor(log, 1);
     follower.follow();
@@ -122,14 +122,14 @@ describe("a follower", () => {
     expect(asked).toEqual(["ack 2", "ack 4", "ack 6", "ack 8"]);
   });
 
-  it("acknowledges what comes while nobody holds it, so that nobody waits for it", () => {
+  it("acknowledges deliveries while no reader holds them, so that the source does not wait", () => {
     const { follower, asked } = make({ delivery: "lossless", windowBytes: 40 });
     follower.follow();
     for (let seq = 1; seq <= 4; seq += 1) follower.accept(event(seq, "12345"));
     expect(asked).toEqual(["ack 2", "ack 4"]);
   });
 
-  it("keeps what a lossless reader has not read, whatever else it must keep", () => {
+  it("keeps what a lossless reader has not read, even beyond its own bounds", () => {
     const { follower, log } = make({ delivery: "lossless", retainedBytes: 10 });
     let position = 0;
     const hold = log.hold(() => position);
@@ -140,14 +140,14 @@ describe("a follower", () => {
     hold.renew();
     follower.accept(event(10, "12345"));
     expect(log.firstSeq).toBe(6);
-    // Somebody else goes on to read.
+    // Another reader continues.
     log.onAppend(() => undefined);
     hold.release();
     follower.accept(event(11, "12345"));
     expect(log.firstSeq).toBe(10);
   });
 
-  it("acknowledges events without bytes too, soon, and the end at once", () => {
+  it("acknowledges events without bytes soon, and the end at once", () => {
     const clock = new FakeClock();
     const { follower, asked } = make({ delivery: "lossless", windowBytes: 40, clock });
     follower.follow();
@@ -159,7 +159,7 @@ describe("a follower", () => {
     expect(asked).toEqual(["ack 1", "ack 3"]);
   });
 
-  it("holds the source back for a lossless reader among viewers no longer than that reads", () => {
+  it("holds the source back for a lossless reader among viewers only while it reads", () => {
     const { follower, log, asked } = make();
     log.onAppend(nothing);
     follower.began();
@@ -168,13 +168,13 @@ describe("a follower", () => {
     expect(asked).toEqual(["subscribe 0 gap", "subscribe 1 lossless", "subscribe 1 gap"]);
   });
 
-  it("goes on after a cut when its reader has caught up before the source has answered", () => {
+  it("continues after a cut when its reader has caught up before the source has confirmed", () => {
     const { follower, log, asked } = make({ delivery: "lossless", windowBytes: 20 });
     let position = 0;
     const hold = log.hold(() => position);
     follower.follow();
     for (let seq = 1; seq <= 4; seq += 1) follower.accept(event(seq, "12345"));
-    // The line was cut and is there again; the source sends no more before it hears that this was read.
+    // After the cut the source sends no more before this is acknowledged.
     follower.subscribe();
     position = 4;
     hold.renew();
@@ -183,7 +183,7 @@ describe("a follower", () => {
     expect(asked).toEqual(["subscribe 4 lossless", "ack 4"]);
   });
 
-  it("loses nothing for a lossless reader when another one comes that stands further back", () => {
+  it("loses nothing for a lossless reader when another one begins further back", () => {
     const { follower, log, asked } = make({ delivery: "lossless", retainedBytes: 10, windowBytes: 10 });
     let position = 0;
     const hold = log.hold(() => position);
@@ -193,14 +193,14 @@ describe("a follower", () => {
     hold.renew();
     log.hold(() => 0);
     hold.renew();
-    // The last one begins within the window.
+    // The last reader begins within the window.
     for (const each of [event(3, "12345"), event(4, "123456789")]) follower.accept(each);
-    // Both are read from where they stand, and what was acknowledged is not taken back.
+    // Both continue at their positions, and no acknowledgement is taken back.
     expect([log.next(0), log.next(2)]).toEqual([event(1, "12345"), event(3, "12345")]);
     expect(asked).toEqual(["ack 2"]);
   });
 
-  it("keeps nothing any more for a reader that the source has taken for gone", () => {
+  it("drops the hold of a reader that the source considers dead", () => {
     const { follower, log, asked } = make({ delivery: "lossless", retainedBytes: 10, windowBytes: 10 });
     const positions = [0, 1];
     const holds = positions.map((_, which) => log.hold(() => positions[which] as number));
@@ -210,16 +210,16 @@ describe("a follower", () => {
     follower.accept(event(3, "12345"));
     expect(holds.map(({ isLive }) => isLive)).toEqual([false, true]);
     expect(log.firstSeq).toBe(2);
-    // For the one that is left, which has read less than the source believes that somebody holds.
+    // For the remaining reader, which has read less than the source believes.
     expect(asked).toEqual(["subscribe 3 lossless"]);
     follower.began();
-    // What is on its way is not asked for once more when the last one has gone.
+    // Deliveries on their way are not requested again when the last reader has left.
     log.onAppend(nothing);
     for (const hold of holds) hold.release();
     expect(asked).toEqual(["subscribe 3 lossless", "ack 3"]);
   });
 
-  it("never holds more than a window of unread output, however often its line is cut", () => {
+  it("never keeps more than a window of unread output, however often its connection is cut", () => {
     const log = new ReplayLog({ retainedBytes: 100_000 });
     const line = new Line(log, { delivery: "lossless", windowBytes: 1_000, retainedBytes: 2_000 });
     const printed: ProcessEvent[] = [];
@@ -236,7 +236,7 @@ describe("a follower", () => {
     expect([reader.position, reader.lost]).toEqual([500, 0]);
   });
 
-  it("brings back for a reader who begins at the beginning what it does not keep and the source does", () => {
+  it("fetches evicted events from the source again for a reader at the beginning", () => {
     const log = new ReplayLog({ retainedBytes: 10_000 });
     const line = new Line(log, { delivery: "gap", windowBytes: 1_000, retainedBytes: 300 });
     for (let count = 0; count < 20; count += 1) print(log, "x".repeat(100));
@@ -253,27 +253,30 @@ describe("a follower", () => {
 
   it.each([
     ["any reader", false],
-    ["a lossless reader, for which the source is asked once more", true],
-  ])("brings it back for %s, one after the other, but not while another has something to read", (_who, lossless) => {
-    const log = new ReplayLog({ retainedBytes: 10_000 });
-    const line = new Line(log, { delivery: "gap", windowBytes: 1_000, retainedBytes: 300 });
-    for (let count = 0; count < 20; count += 1) print(log, "x".repeat(100));
-    const printed = Array.from({ length: 20 }, (_, index) => log.next(index) as ProcessEvent);
-    const viewer = new FollowingReader(line.follower.log, printed, 0, false);
-    while (line.step(1)) viewer.read(1);
-    for (let round = 0; round < 2; round += 1) {
-      const late = new FollowingReader(line.follower.log, printed, 0, lossless);
-      for (let moved = true; moved; ) moved = [late.read(1), line.step(1)].some(Boolean);
-      expect([late.position, late.lost]).toEqual([20, 0]);
-      late.leave();
-    }
-    const slow = new FollowingReader(line.follower.log, printed, 19, true);
-    while (line.step(1));
-    const last = new FollowingReader(line.follower.log, printed, 0, lossless);
-    last.read(1);
-    expect(last.lost).toBe(line.follower.log.firstSeq - 1);
-    expect([slow.read(1), slow.lost]).toEqual([true, 0]);
-  });
+    ["a lossless reader, for which the follower subscribes again", true],
+  ])(
+    "fetches the beginning again for %s, one after another, but not while another reader has to read",
+    (_who, lossless) => {
+      const log = new ReplayLog({ retainedBytes: 10_000 });
+      const line = new Line(log, { delivery: "gap", windowBytes: 1_000, retainedBytes: 300 });
+      for (let count = 0; count < 20; count += 1) print(log, "x".repeat(100));
+      const printed = Array.from({ length: 20 }, (_, index) => log.next(index) as ProcessEvent);
+      const viewer = new FollowingReader(line.follower.log, printed, 0, false);
+      while (line.step(1)) viewer.read(1);
+      for (let round = 0; round < 2; round += 1) {
+        const late = new FollowingReader(line.follower.log, printed, 0, lossless);
+        for (let moved = true; moved; ) moved = [late.read(1), line.step(1)].some(Boolean);
+        expect([late.position, late.lost]).toEqual([20, 0]);
+        late.leave();
+      }
+      const slow = new FollowingReader(line.follower.log, printed, 19, true);
+      while (line.step(1));
+      const last = new FollowingReader(line.follower.log, printed, 0, lossless);
+      last.read(1);
+      expect(last.lost).toBe(line.follower.log.firstSeq - 1);
+      expect([slow.read(1), slow.lost]).toEqual([true, 0]);
+    },
+  );
 
   it("completes its readers after closed, and fails them without", async () => {
     const { follower, log } = make();
@@ -290,7 +293,7 @@ describe("a follower", () => {
     await expect(told).rejects.toMatchObject({ code: "CONNECTION_LOST" });
   });
 
-  it("is wanted on a new connection only while somebody reads what has no end yet", () => {
+  it("needs a new subscription after a reconnect only while a reader waits for more", () => {
     const { follower, log } = make();
     expect(follower.wanted).toBe(false);
     const stop = log.onAppend(nothing);

@@ -1,4 +1,4 @@
-// A subscriber that throws must never take the process down. rxjs rethrows what a subscriber throws from a timer, which
+// A subscriber that throws must never end the program. rxjs rethrows what a subscriber throws from a timer, which
 // ends the program; these specs see it through rxjs's own hook.
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { config, filter, firstValueFrom, map, Subject } from "rxjs";
@@ -13,7 +13,7 @@ afterEach(() => {
   config.onUnhandledError = null;
 });
 
-/** What rxjs would rethrow is rethrown from a timer: after one of our own, all of it is known. */
+/** rxjs rethrows from a timer, so after a timer of our own all of it is known. */
 const rethrown = async () => {
   await new Promise((resolve) => setTimeout(resolve));
   return unhandled;
@@ -37,7 +37,7 @@ function fail(value: number): void {
 }
 
 describe("a guarded observable", () => {
-  it("reports what a subscriber throws, goes on with it, and leaves the others alone", async () => {
+  it("reports what a subscriber throws, and keeps it and all others subscribed", async () => {
     const { source, reports, values$ } = guarded();
     const first: number[] = [];
     const second: number[] = [];
@@ -64,7 +64,7 @@ describe("a guarded observable", () => {
     expect(await rethrown()).toEqual([]);
   });
 
-  it("gives what an operator throws to its subscriber as an error, as rxjs does", async () => {
+  it("passes what an operator throws to its subscriber as an error, as rxjs does", async () => {
     const { source, reports, values$ } = guarded();
     const errors: unknown[] = [];
     values$.pipe(map(fail)).subscribe({ error: (error) => errors.push(String(error)) });
@@ -73,7 +73,7 @@ describe("a guarded observable", () => {
     expect(await rethrown()).toEqual([]);
   });
 
-  it("reports a failure that nobody takes", async () => {
+  it("reports a failure that no subscriber handles", async () => {
     const { source, reports, values$ } = guarded();
     values$.subscribe();
     source.error(new Error("the log failed"));

@@ -1,4 +1,4 @@
-// A log pulled: the consumer sets the pace, and with `lossless` the log keeps what it has not read.
+// Reading a log on demand: the consumer sets the pace, and with `lossless` the log keeps what it has not read.
 import { describe, expect, it } from "@jest/globals";
 import { DeliveryIterator } from "../../../lib/log/iterate.ts";
 import { ReplayLog } from "../../../lib/log/replay-log.ts";
@@ -16,7 +16,7 @@ async function all(iterator: AsyncIterable<Delivery>): Promise<unknown[]> {
 const DONE = { done: true, value: undefined };
 
 describe("iterating over a log", () => {
-  it("delivers everything, what comes later too, and ends after the end", async () => {
+  it("delivers everything, including later events, and completes after the end", async () => {
     const log = new ReplayLog();
     print(log, "one");
     const got = all(new DeliveryIterator(log));
@@ -33,7 +33,7 @@ describe("iterating over a log", () => {
     ]);
   });
 
-  it("ends at once for who has already seen the end", async () => {
+  it("completes at once for a reader that has already read the end", async () => {
     const log = new ReplayLog();
     log.appendClosed();
     let result: unknown = "waits for ever";
@@ -44,7 +44,7 @@ describe("iterating over a log", () => {
     expect(result).toEqual(DONE);
   });
 
-  it("answers reads asked for together in their order", async () => {
+  it("answers concurrent reads in order", async () => {
     const log = new ReplayLog();
     const iterator = new DeliveryIterator(log);
     const reads = [iterator.next(), iterator.next(), iterator.next()];
@@ -56,7 +56,7 @@ describe("iterating over a log", () => {
     expect(await iterator.next()).toEqual(DONE);
   });
 
-  it("tells a reader that fell behind its gap and goes on", async () => {
+  it("gives a reader that fell behind a gap and continues", async () => {
     const log = new ReplayLog({ retainedEvents: 2 });
     const iterator = new DeliveryIterator(log);
     print(log, "a");
@@ -66,7 +66,7 @@ describe("iterating over a log", () => {
     expect(await all(iterator)).toEqual([gap(2, 3, 5), output(4, "stdout", "d"), closed(5, { stdout: 7 })]);
   });
 
-  it("keeps everything for a lossless reader, from the moment it is made", async () => {
+  it("keeps everything for a lossless reader from its creation on", async () => {
     const log = new ReplayLog({ retainedEvents: 2 });
     const iterator = new DeliveryIterator(log, 0, "lossless");
     const texts = ["a", "b", "c", "d", "e"];
@@ -76,7 +76,7 @@ describe("iterating over a log", () => {
     expect(await all(iterator)).toEqual([...expected, closed(6, { stdout: 5 })]);
   });
 
-  it("ends a read that waits when it is returned", async () => {
+  it("ends a waiting read when the iterator is returned", async () => {
     const log = new ReplayLog();
     const iterator = new DeliveryIterator(log, 0, "lossless");
     const waiting = iterator.next();
@@ -87,7 +87,7 @@ describe("iterating over a log", () => {
     expect(await iterator.next()).toEqual(DONE);
   });
 
-  it.each(["return", "throw"])("lets go of the log when its loop is left by %s", async (how) => {
+  it.each(["return", "throw"])("releases its hold when the loop is left by %s", async (how) => {
     const log = new ReplayLog({ retainedEvents: 2 });
     print(log, "a");
     const leave = async () => {
@@ -102,7 +102,7 @@ describe("iterating over a log", () => {
     expect(log.firstSeq).toBe(3);
   });
 
-  it("is told a gap when its lease ended while it did nothing", async () => {
+  it("gets a gap if its lease expired while it did nothing", async () => {
     const log = new ReplayLog({ retainedEvents: 2 });
     const iterator = new DeliveryIterator(log, 0, "lossless");
     for (const text of ["a", "b", "c", "d"]) print(log, text);
@@ -113,7 +113,7 @@ describe("iterating over a log", () => {
     expect(await all(iterator)).toEqual([gap(1, 4, 4), output(5, "stdout", "e"), closed(6, { stdout: 5 })]);
   });
 
-  it("keeps its lease while it reads, or says that it is alive", async () => {
+  it("keeps its lease while it reads or calls renew", async () => {
     const log = new ReplayLog({ retainedEvents: 2 });
     const reading = new DeliveryIterator(log, 0, "lossless");
     const busy = new DeliveryIterator(log, 0, "lossless");

@@ -1,4 +1,4 @@
-// What is counted of logs: output that was printed, kept or not, and each loss that a reader was given.
+// Counters of logs: printed output, retained or not, and each gap delivered to a reader.
 import { describe, expect, it } from "@jest/globals";
 import type { LogCounts } from "../../../lib/log/log-counts.ts";
 import { observe } from "../../../lib/log/observe.ts";

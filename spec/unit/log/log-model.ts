@@ -1,12 +1,12 @@
-// The simplest log there is, to compare ReplayLog with: an array that forgets nothing, and a reader that checks what it is
-// given against it.
+// The simplest log, to compare ReplayLog with: an array that evicts nothing, and a reader that checks its deliveries
+// against it.
 import { expect } from "@jest/globals";
 import { Cursor } from "../../../lib/log/cursor.ts";
 import type { Hold } from "../../../lib/log/log-view.ts";
 import type { ReplayLog } from "../../../lib/log/replay-log.ts";
 import type { ProcessEvent, Seq, StreamName } from "../../../protocol/index.ts";
 
-/** What was printed and became of a process, event by event. */
+/** All events of a process. */
 export class LogModel {
   readonly events: ProcessEvent[] = [];
   readonly #chunkBytes: number;
@@ -66,10 +66,10 @@ export class CheckedReader {
   readonly #log: ReplayLog;
   readonly #model: LogModel;
   readonly #cursor: Cursor;
-  /** The loss that lay in the past when the reader came; a held reader is told no other. */
+  /** The range that was evicted before the reader came; a reader with a hold gets no other gap. */
   readonly #lostBefore: Seq;
   #position: Seq;
-  /** The position is one whose byte offset the log must know. */
+  /** Whether the log must know the byte offset of the position. */
   #placed: boolean;
   #held: boolean;
 

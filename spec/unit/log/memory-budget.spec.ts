@@ -1,4 +1,4 @@
-// Many logs within one memory: who adds beyond the common limit gives as much of its own back.
+// Many logs share one memory budget: a log that grows beyond the common limit evicts as much of its own.
 import { describe, expect, it } from "@jest/globals";
 import { MemoryBudget } from "../../../lib/log/memory-budget.ts";
 import { ReplayLog } from "../../../lib/log/replay-log.ts";
@@ -17,7 +17,7 @@ describe("a memory budget", () => {
     expect([budget.used, budget.over]).toEqual([10, false]);
   });
 
-  it("makes the log that grows give back, and leaves the quiet ones what they have", () => {
+  it("makes the growing log evict, and spares quiet logs", () => {
     const budget = new MemoryBudget(100);
     const logs = [1, 2].map(() => new ReplayLog({ budget, eventOverheadBytes: 0 })) as [ReplayLog, ReplayLog];
     for (let chunk = 0; chunk < 5; chunk += 1) for (const log of logs) print(log, TEN);
@@ -26,7 +26,7 @@ describe("a memory budget", () => {
     expect(budget.used).toBe(100);
   });
 
-  it("leaves a log its newest event, however little there is", () => {
+  it("leaves each log its newest event, however small the budget", () => {
     const budget = new MemoryBudget(5);
     const log = new ReplayLog({ budget, eventOverheadBytes: 0 });
     print(log, TEN);
@@ -34,7 +34,7 @@ describe("a memory budget", () => {
     expect([log.firstSeq, log.headSeq]).toEqual([2, 2]);
   });
 
-  it("holds a writer back whose reader has not read, rather than lose what the reader waits for", () => {
+  it("pauses a writer whose reader has not read, instead of evicting what the reader waits for", () => {
     const budget = new MemoryBudget(50);
     const pressure: boolean[] = [];
     const onPressure = (full: boolean) => pressure.push(full);
@@ -44,7 +44,7 @@ describe("a memory budget", () => {
     expect([log.firstSeq, pressure]).toEqual([1, [true]]);
   });
 
-  it("gets back what a reader kept beyond it, once that one has read or is gone, and no more", () => {
+  it("frees what a reader kept beyond the budget once the reader has read or left, and no more", () => {
     const budget = new MemoryBudget(50);
     const logs = [1, 2].map(() => new ReplayLog({ budget, eventOverheadBytes: 0 })) as [ReplayLog, ReplayLog];
     for (let chunk = 0; chunk < 3; chunk += 1) print(logs[1], TEN);

@@ -1,4 +1,4 @@
-// A log pushed to subscribers: replay and live are one sequence, whenever one comes and whatever one does meanwhile.
+// Pushing a log to subscribers: replayed and live events are one sequence, whenever a subscriber comes and whatever it does.
 import { describe, expect, it } from "@jest/globals";
 import { take } from "rxjs";
 import { observe } from "../../../lib/log/observe.ts";
@@ -7,7 +7,7 @@ import type { Delivery } from "../../../protocol/index.ts";
 import { cancelled, exit, print } from "../../support/log-writing.ts";
 import { closed, exited, gap, output, seen } from "../../support/transcript.ts";
 
-/** Everything a subscriber after `afterSeq` gets, `done` or the failure included. */
+/** Everything that a subscriber after `afterSeq` gets, including `done` or the failure. */
 function record(log: ReplayLog, afterSeq = 0): unknown[] {
   const got: unknown[] = [];
   observe(log, afterSeq).subscribe({
@@ -19,7 +19,7 @@ function record(log: ReplayLog, afterSeq = 0): unknown[] {
 }
 
 describe("observing a log", () => {
-  it("replays what is there, follows what comes, and completes after the end", () => {
+  it("replays retained events, follows new ones, and completes after the end", () => {
     const log = new ReplayLog();
     print(log, "one");
     const got = record(log);
@@ -32,7 +32,7 @@ describe("observing a log", () => {
     expect(got).toEqual(all);
   });
 
-  it("gives who comes after the end the same as who was there", () => {
+  it("gives a subscriber after the end the same events as an early one", () => {
     const log = new ReplayLog();
     const early = record(log);
     print(log, "text");
@@ -43,13 +43,13 @@ describe("observing a log", () => {
     expect([early, record(log)]).toEqual([all, all]);
   });
 
-  it("begins after the seq asked for", () => {
+  it("begins after the requested seq", () => {
     const log = new ReplayLog();
     for (const text of ["a", "b", "c"]) print(log, text);
     expect(record(log, 2)).toEqual([output(3, "stdout", "c")]);
   });
 
-  it("completes at once for who has already seen the end", () => {
+  it("completes at once for a subscriber that has already seen the end", () => {
     const log = new ReplayLog();
     exit(log);
     log.appendClosed();
@@ -70,7 +70,7 @@ describe("observing a log", () => {
     ]);
   });
 
-  it("delivers in order what a subscriber itself causes to be appended", () => {
+  it("delivers in order the events that a subscriber causes itself", () => {
     const log = new ReplayLog();
     const seqs: number[][] = [[], []];
     observe(log).subscribe((delivery: Delivery) => {
@@ -110,7 +110,7 @@ describe("observing a log", () => {
     expect(got).toEqual([output(1, "stdout", "a"), "done", output(3, "stdout", "c"), "done"]);
   });
 
-  it("stops when unsubscribed from within", () => {
+  it("stops when a subscriber unsubscribes during an event", () => {
     const log = new ReplayLog();
     const seqs: number[] = [];
     const subscription = observe(log).subscribe((delivery) => {

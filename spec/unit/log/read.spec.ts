@@ -1,4 +1,4 @@
-// The long-poll read, rule by rule as the Codex exec-server's exec_read has them, on a clock that stands still.
+// The long-poll read, rule by rule as in exec_read of the Codex exec-server, on a fake clock.
 import { describe, expect, it } from "@jest/globals";
 import { read } from "../../../lib/log/read.ts";
 import { ReplayLog, type ReplayLogOptions } from "../../../lib/log/replay-log.ts";
@@ -19,7 +19,7 @@ class Reading {
     for (const text of texts) print(this.log, text);
   }
 
-  /** What the read answered so far: undefined while it waits. */
+  /** The result so far: undefined while the read waits. */
   async ask(options: ReadOptions): Promise<() => Promise<unknown>> {
     let answer: unknown;
     read(this.log, options, this.clock).then(
@@ -43,14 +43,14 @@ function plain({ chunks, ...rest }: ReadResult) {
 
 const reading = (...texts: string[]) => new Reading({}, ...texts);
 
-describe("a read", () => {
+describe("a long-poll read", () => {
   it("returns all chunks after the seq, and the next seq that the log will use", async () => {
     const { log, clock } = reading("a", "b", "c");
     const chunks = [output(2, "stdout", "b"), output(3, "stdout", "c")];
     expect(plain(await read(log, { afterSeq: 1 }, clock))).toEqual({ chunks, nextSeq: 4, ...RUNNING });
   });
 
-  it("counts in nextSeq also what is no output", async () => {
+  it("counts events without output in nextSeq, too", async () => {
     const { log, clock } = reading("a");
     exit(log);
     const { nextSeq, chunks } = await read(log, {}, clock);
@@ -67,7 +67,7 @@ describe("a read", () => {
     [9, ["aa", "bbb", "cccc"], 4],
     [100, ["aa", "bbb", "cccc"], 4],
   ])(
-    "with maxBytes %i returns whole chunks, at least one, and continues after the last",
+    "returns whole chunks with maxBytes %i, at least one, and continues after the last",
     async (maxBytes, texts, nextSeq) => {
       const { log, clock } = reading("aa", "bbb", "cccc");
       exit(log);
@@ -76,19 +76,19 @@ describe("a read", () => {
     },
   );
 
-  it("with maxBytes and no chunk answers the next seq that the log will use", async () => {
+  it("returns the next seq that the log will use for maxBytes without a chunk", async () => {
     const { log, clock } = reading("a");
     exit(log);
     expect((await read(log, { afterSeq: 1, maxBytes: 10 }, clock)).nextSeq).toBe(3);
   });
 
-  it("without a wait answers at once, empty as it may be", async () => {
+  it("returns at once without a wait, even if empty", async () => {
     const { log, clock } = reading();
     expect(await read(log, {}, clock)).toEqual({ chunks: [], nextSeq: 1, ...RUNNING });
     expect(clock.armed).toBe(0);
   });
 
-  it("waits for output and answers with it", async () => {
+  it("waits for output and returns it", async () => {
     const { log, clock, ask } = bound(reading("old"));
     const answer = await ask({ afterSeq: 1, waitMs: 1000 });
     expect(await answer()).toBeUndefined();
@@ -97,14 +97,14 @@ describe("a read", () => {
     expect(clock.armed).toBe(0);
   });
 
-  it("does not answer to a change that is no output", async () => {
+  it("does not return for a change without output", async () => {
     const { log, ask } = bound(reading());
     const answer = await ask({ waitMs: 1000 });
     log.appendResized({ rows: 10, cols: 10 });
     expect(await answer()).toBeUndefined();
   });
 
-  it("answers empty when its time is over, not before", async () => {
+  it("returns empty when its time is over, not before", async () => {
     const { clock, ask } = bound(reading());
     const answer = await ask({ waitMs: 1000 });
     clock.advance(999);
@@ -113,7 +113,7 @@ describe("a read", () => {
     expect(await answer()).toEqual({ chunks: [], nextSeq: 1, ...RUNNING });
   });
 
-  it("wakes on the exit, and waits again afterwards for late output", async () => {
+  it("returns on the exit, and later reads wait again for late output", async () => {
     const { log, ask } = bound(reading());
     const first = await ask({ waitMs: 1000 });
     exit(log, 7);
@@ -125,7 +125,7 @@ describe("a read", () => {
     expect(await second()).toEqual({ chunks: [output(2, "stdout", "late")], nextSeq: 3, ...exited });
   });
 
-  it("answers at once on an exit that is news to the caller", async () => {
+  it("returns at once if the exit is news to the caller", async () => {
     const { log, ask } = bound(reading("a"));
     exit(log);
     const answer = await ask({ afterSeq: 1, waitMs: 1000 });
@@ -140,7 +140,7 @@ describe("a read", () => {
     expect(await answer()).toEqual({ chunks: [], nextSeq: 3, ...RUNNING, exited: true, exitCode: 0, closed: true });
   });
 
-  it("wakes on the end", async () => {
+  it("returns when the log is closed", async () => {
     const { log, ask } = bound(reading());
     exit(log);
     const answer = await ask({ afterSeq: 1, waitMs: 1000 });
@@ -149,7 +149,7 @@ describe("a read", () => {
     expect(await answer()).toMatchObject({ nextSeq: 3, closed: true });
   });
 
-  it("says what was lost before the first chunk", async () => {
+  it("reports what was lost before the first chunk", async () => {
     const { log, clock } = new Reading({ retainedEvents: 2 }, "aa", "b", "c", "d");
     expect(plain(await read(log, {}, clock))).toEqual({
       chunks: [output(3, "stdout", "c"), output(4, "stdout", "d")],
@@ -159,7 +159,7 @@ describe("a read", () => {
     });
   });
 
-  it("joins a loss on both sides of the exit, which the answer tells anyway", async () => {
+  it("joins the losses on both sides of the exit into one gap", async () => {
     const { log, clock } = new Reading({ retainedEvents: 1 }, "aa");
     exit(log);
     for (const text of ["bbb", "c"]) print(log, text);
@@ -167,7 +167,7 @@ describe("a read", () => {
     expect([lost, chunks.map(seen)]).toEqual([gap(1, 3, 5), [output(4, "stdout", "c")]]);
   });
 
-  it("answers many readers that wait at once", async () => {
+  it("answers many waiting reads at once", async () => {
     const { log, ask } = bound(reading());
     const answers = [await ask({ waitMs: 10 }), await ask({ waitMs: 20 }), await ask({ afterSeq: 1, waitMs: 20 })];
     print(log, "a");
@@ -175,7 +175,7 @@ describe("a read", () => {
     expect(await Promise.all(answers.map((answer) => answer()))).toEqual([result, result, undefined]);
   });
 
-  it("gives the output that is there before it fails with the log", async () => {
+  it("returns the available output before it fails with the log", async () => {
     const { log, ask } = bound(reading("a"));
     const waiting = await ask({ afterSeq: 1, waitMs: 1000 });
     log.fail(cancelled);

@@ -1,5 +1,5 @@
-// ReplayLog and Cursor against a model that forgets nothing: whatever is appended, read, held and evicted in whatever
-// order, every reader gets each event once or is told exactly what it lost.
+// ReplayLog and Cursor against a model that evicts nothing: for all orders of appends, reads, holds and evictions,
+// every reader gets each event once or an exact gap.
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import { MemoryBudget } from "../../../lib/log/memory-budget.ts";
@@ -64,7 +64,7 @@ class World {
     if (this.#log.headSeq > headBefore) this.#checkBudget(costBefore);
   }
 
-  /** Everybody reads to the end: nothing that was appended is missing without having been announced. */
+  /** Every reader reads to the end: no appended event is missing without a gap. */
   finish(): void {
     for (const reader of this.#readers) {
       reader.read(Number.POSITIVE_INFINITY);
@@ -118,7 +118,7 @@ class World {
     if (isOver && !this.#isBlocked()) throw new Error(`keeps ${retainedBytes} bytes in ${firstSeq}..${headSeq}`);
   }
 
-  /** Nothing may go: a reader holds the oldest event, or it is the only one. */
+  /** Nothing may be evicted: a reader holds the oldest event, or it is the only one. */
   #isBlocked(): boolean {
     const { firstSeq, headSeq } = this.#log;
     return firstSeq === headSeq || this.#readers.some(({ held, position }) => held && position < firstSeq);

@@ -1,4 +1,4 @@
-// What ReplayLog promises beyond the model of the property spec: identity of bytes, back-pressure, and giving memory back.
+// Promises of ReplayLog beyond the model of the property spec: identity of bytes, back-pressure, and released memory.
 import { describe, expect, it } from "@jest/globals";
 import { ExecwireError } from "../../../lib/errors.ts";
 import { MemoryBudget } from "../../../lib/log/memory-budget.ts";
@@ -6,7 +6,7 @@ import { ReplayLog } from "../../../lib/log/replay-log.ts";
 import { cancelled, exit, print } from "../../support/log-writing.ts";
 
 describe("a replay log", () => {
-  it("keeps the very bytes it was given", () => {
+  it("keeps the bytes it is given without copying them", () => {
     const log = new ReplayLog();
     const chunk = Buffer.from("hello");
     log.appendOutput("stdout", chunk);
@@ -14,21 +14,21 @@ describe("a replay log", () => {
     expect((log.next(0) as { chunk: Uint8Array }).chunk).toBe(chunk);
   });
 
-  it("numbers nothing for an empty chunk", () => {
+  it("uses no seq for an empty chunk", () => {
     const log = new ReplayLog();
     print(log, "");
     print(log, "a");
     expect([log.headSeq, log.next(0)]).toEqual([1, expect.objectContaining({ seq: 1 })]);
   });
 
-  it("answers the same to everybody who asks after the end", () => {
+  it("gives every reader after the end the same answer", () => {
     const log = new ReplayLog();
     exit(log, 3);
     log.appendClosed();
     expect([log.next(2), log.next(100), log.closed, log.exited?.exitCode]).toEqual([undefined, undefined, true, 3]);
   });
 
-  it("takes no failure after the end, and keeps the first of two", () => {
+  it("ignores a failure after the end, and keeps the first of two failures", () => {
     const closed = new ReplayLog();
     closed.appendClosed();
     closed.fail(cancelled);
@@ -54,7 +54,7 @@ describe("a replay log", () => {
     expect(wakes).toBe(3);
   });
 
-  it("gives all its memory back when it is forgotten, and stays readable for who still holds it", () => {
+  it("frees its share of the budget when it is forgotten, and stays readable for its readers", () => {
     const budget = new MemoryBudget(1000);
     const log = new ReplayLog({ budget, eventOverheadBytes: 10 });
     print(log, "hello");
@@ -68,7 +68,7 @@ describe("a replay log", () => {
 describe("a held replay log", () => {
   const options = { retainedBytes: 100, chunkBytes: 10, retainedEvents: 1000 };
 
-  it("asks the writer to pause before a reader could lose anything, and to go on once it has read", () => {
+  it("pauses the writer before a reader could lose anything, and resumes it once the reader has read", () => {
     const pressure: boolean[] = [];
     const log = new ReplayLog(options, { onPressure: (full) => pressure.push(full) });
     let position = 0;
@@ -82,7 +82,7 @@ describe("a held replay log", () => {
     expect(pressure).toEqual([true, false]);
   });
 
-  it("asks the writer to go on when the last reader leaves", () => {
+  it("resumes the writer when the last reader leaves", () => {
     const pressure: boolean[] = [];
     const log = new ReplayLog(options, { onPressure: (full) => pressure.push(full) });
     const hold = log.hold(() => 0);
@@ -92,7 +92,7 @@ describe("a held replay log", () => {
     expect(pressure).toEqual([true, false]);
   });
 
-  it("asks for a pause also when tiny events fill it", () => {
+  it("also pauses the writer when tiny events fill it", () => {
     const pressure: boolean[] = [];
     const log = new ReplayLog({ retainedEvents: 10 }, { onPressure: (full) => pressure.push(full) });
     log.hold(() => 0);
@@ -100,7 +100,7 @@ describe("a held replay log", () => {
     expect(pressure).toEqual([true]);
   });
 
-  it("asks for no pause while its reader keeps up, however many events there were", () => {
+  it("does not pause the writer while its reader keeps up, however many events there were", () => {
     const pressure: boolean[] = [];
     const log = new ReplayLog({ retainedEvents: 10 }, { onPressure: (full) => pressure.push(full) });
     const hold = log.hold(() => log.headSeq);
@@ -111,7 +111,7 @@ describe("a held replay log", () => {
     expect(pressure).toEqual([]);
   });
 
-  it("reports each time that it has a reader again after it had none", () => {
+  it("reports each first reader after it had none", () => {
     let followed = 0;
     const log = new ReplayLog(options, { onFollowed: () => (followed += 1) });
     const stops = [log.onAppend(() => undefined), log.onAppend(() => undefined)];
@@ -121,7 +121,7 @@ describe("a held replay log", () => {
     expect(followed).toBe(2);
   });
 
-  it("drops what every reader has read when it is trimmed, and nothing else", () => {
+  it("evicts what every reader has read when it is trimmed, and nothing else", () => {
     const log = new ReplayLog(options);
     for (const text of ["one", "two", "three", "four"]) print(log, text);
     const hold = log.hold(() => 2);
@@ -132,7 +132,7 @@ describe("a held replay log", () => {
     expect([log.firstSeq, log.headSeq]).toEqual([4, 4]);
   });
 
-  it("gives back as much as it adds, and no more, while other logs use up the shared memory", () => {
+  it("evicts as much as it adds, and no more, while other logs use up the shared memory", () => {
     const shared = { budget: new MemoryBudget(100), eventOverheadBytes: 0 };
     const [log, other] = [new ReplayLog(shared), new ReplayLog(shared)];
     for (let chunk = 0; chunk < 5; chunk += 1) print(log, "0123456789");
@@ -141,7 +141,7 @@ describe("a held replay log", () => {
     expect([log.retainedBytes, other.retainedBytes]).toEqual([50, 60]);
   });
 
-  it("returns within its bounds once what a reader held was read", () => {
+  it("returns to its bounds once a reader has read what it held", () => {
     const log = new ReplayLog(options);
     let position = 0;
     const hold = log.hold(() => position);
@@ -152,7 +152,7 @@ describe("a held replay log", () => {
     expect(log.retainedBytes).toBe(100);
   });
 
-  it("returns within its bounds when a reader that held it leaves", () => {
+  it("returns to its bounds when a reader with a hold leaves", () => {
     const log = new ReplayLog(options);
     const hold = log.hold(() => 0);
     for (let chunk = 0; chunk < 15; chunk += 1) print(log, "0123456789");
@@ -161,7 +161,7 @@ describe("a held replay log", () => {
     expect(log.retainedBytes).toBe(100);
   });
 
-  it("takes a reader for gone that shows no sign of life for a whole lease", () => {
+  it("drops the hold of a reader that does not renew it for a whole lease", () => {
     const log = new ReplayLog({ ...options, retainedBytes: 20 });
     log.hold(() => 0);
     const alive = log.hold(() => 3);
@@ -176,11 +176,11 @@ describe("a held replay log", () => {
     expect(log.firstSeq).toBe(6);
   });
 
-  describe("asked to keep more without being paused", () => {
+  describe("a replay log with a hold that never pauses the writer", () => {
     const OPTIONS = { retainedBytes: 10, chunkBytes: 4, eventOverheadBytes: 0 };
     const chunk = () => Buffer.from("1234");
 
-    it("keeps what follows the position, up to that many bytes, and lets the oldest go beyond", () => {
+    it("keeps what follows the position, up to the bytes of the hold, and evicts the oldest beyond", () => {
       const pressures: boolean[] = [];
       const log = new ReplayLog(OPTIONS, { onPressure: (full) => pressures.push(full) });
       log.hold(() => 0, 20);
@@ -191,7 +191,7 @@ describe("a held replay log", () => {
       expect(pressures).toEqual([]);
     });
 
-    it("goes back to its own bound as the position moves, and at once on release", () => {
+    it("returns to its own bound as the position moves, and at once on release", () => {
       const log = new ReplayLog(OPTIONS);
       let position = 0;
       const hold = log.hold(() => position, 100);
@@ -203,7 +203,7 @@ describe("a held replay log", () => {
       expect([log.firstSeq, log.retainedBytes]).toEqual([4, 8]);
     });
 
-    it("keeps nothing beyond its bound in events, nor beyond the shared memory", () => {
+    it("exceeds neither its bound in events nor the shared memory", () => {
       const budget = new MemoryBudget(16);
       const few = new ReplayLog({ ...OPTIONS, retainedEvents: 3 });
       const poor = new ReplayLog({ ...OPTIONS, budget });

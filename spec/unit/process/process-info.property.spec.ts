@@ -1,5 +1,5 @@
-// The description of a process never exceeds the bytes it is given, counts exactly what it leaves out, and is never charged less
-// than it has on the wire.
+// The info of a process never exceeds its limit in bytes, counts exactly what it omits, and is never charged less
+// than its size on the wire.
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import { describeArgv, fitInfo, infoBytes } from "../../../lib/process/process-info.ts";
@@ -26,8 +26,8 @@ const info: fc.Arbitrary<ProcessInfo> = fc.record({
 const frameOf = (process: ProcessInfo) => encode({ type: "change", process }).length;
 const sizeOf = (argv: readonly string[]) => argv.reduce((sum, argument) => sum + Buffer.byteLength(argument), 0);
 
-describe("the description of a process", () => {
-  it("counts the bytes of any text as they are encoded", () => {
+describe("the info of a process", () => {
+  it("counts the encoded bytes of any text", () => {
     fc.assert(
       fc.property(text, (any) => {
         expect(countBytes(any)).toBe(Buffer.byteLength(any));
@@ -49,7 +49,7 @@ describe("the description of a process", () => {
     );
   });
 
-  it("has at most as many bytes of arguments as are allowed, and counts the rest", () => {
+  it("has at most the allowed bytes of arguments, and counts the rest", () => {
     fc.assert(
       fc.property(fc.array(text, { minLength: 1, maxLength: 30 }), fc.nat(400), (argv, maxBytes) => {
         const { argv: shown, argvOmitted } = describeArgv(argv, maxBytes);
@@ -61,16 +61,16 @@ describe("the description of a process", () => {
     );
   });
 
-  it("leaves out an empty argument that no longer fits", () => {
-    // A place costs five bytes, so three are too few for another one.
+  it("omits an empty argument that no longer fits", () => {
+    // An argument costs five bytes, so three are too few for another one.
     expect(describeArgv(["a", "", "b"], 9)).toEqual({ argv: ["a"], argvOmitted: { arguments: 2, bytes: 1 } });
   });
 
-  it("has no more bytes in a frame than it is said to have", () => {
+  it("has no more bytes in a frame than it is charged for", () => {
     fc.assert(fc.property(info, (any) => expect(frameOf(any)).toBeLessThanOrEqual(infoBytes(any) + 64)));
   });
 
-  it("fits into a frame after it was shortened, and is left alone when it fits", () => {
+  it("fits into a frame after it was shortened, and is unchanged if it fits", () => {
     const oversize = info.map((any) => ({ ...any, argv: [...any.argv, "x".repeat(3_000)] }));
     fc.assert(
       fc.property(oversize, fc.integer({ min: 800, max: 8_000 }), (any, maxBytes) => {
@@ -83,7 +83,7 @@ describe("the description of a process", () => {
     );
   });
 
-  it("fits into the smallest frame with everything as long as the limits allow", () => {
+  it("fits into the smallest frame even if everything is as long as the limits allow", () => {
     const { processIdChars, labels, labelBytes, pathBytes, infoArgvBytes } = limits;
     const names = Array.from({ length: labels }, (_, index) => `${index}`);
     const rest = labelBytes - names.join("").length;

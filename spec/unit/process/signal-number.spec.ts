@@ -1,4 +1,4 @@
-// Exits as one number, as shells report them.
+// Deaths by signal as one number, as shells report them.
 import { expect, it } from "@jest/globals";
 import { shellExitCode, signalNumber } from "../../../lib/process/signal-number.ts";
 
@@ -12,6 +12,6 @@ it.each([
   expect(shellExitCode(exit)).toBe(code);
 });
 
-it.each(["TERM", "SIGNOT", "SIG", ""])("%j is no signal", (name) => {
+it.each(["TERM", "SIGNOT", "SIG", ""])("%j is not the name of a signal", (name) => {
   expect(signalNumber(name)).toBeUndefined();
 });

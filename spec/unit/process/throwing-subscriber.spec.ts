@@ -1,4 +1,4 @@
-// Everything observable of a process is guarded, derived streams included: a viewer's bug never ends the supervisor.
+// Every observable of a process is guarded, including derived ones: a viewer's bug never ends the supervisor.
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { config, type Observable } from "rxjs";
 import type { Process } from "../../../lib/process/process.ts";
@@ -28,7 +28,7 @@ const views: [string, (process: Process) => Observable<unknown>][] = [
 ];
 
 describe("a subscriber that throws", () => {
-  it.each(views)("to %s is reported, and the process goes on", async (_name, view) => {
+  it.each(views)("to %s is reported, and the process continues", async (_name, view) => {
     const { process, child, events } = await host.start();
     view(process).subscribe(() => {
       throw new Error("a viewer's bug");
@@ -42,7 +42,7 @@ describe("a subscriber that throws", () => {
     expect(events.map(({ type }) => type)).toEqual(["output", "exited", "closed"]);
   });
 
-  it("while it iterates ends its own loop only", async () => {
+  it("while it iterates ends only its own loop", async () => {
     const { process, child, events } = await host.start();
     const loop = (async () => {
       for await (const delivery of process) throw new Error(`a consumer's bug at ${delivery.type}`);

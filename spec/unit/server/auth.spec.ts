@@ -1,4 +1,4 @@
-// Who may connect, and what for.
+// Which clients may connect, and with which role.
 import { describe, expect, it } from "@jest/globals";
 import { bearerToken, MAX_AUTHORIZATION_CHARS, roleOf, secretsEqual } from "../../../lib/server/auth.ts";
 
@@ -17,18 +17,18 @@ describe("the role of a client", () => {
     expect(roleOf(auth, token)).toBe(role);
   });
 
-  it("is never that of a viewer where there is no token for viewers", () => {
+  it("is never viewer if there is no token for viewers", () => {
     expect(roleOf({ kind: "token", token: "x" }, "undefined")).toBeUndefined();
     expect(roleOf({ kind: "token", token: "x" }, "")).toBeUndefined();
   });
 
-  it("is control for everybody where nobody is told apart", () => {
+  it("is control for every client without authentication", () => {
     expect(roleOf({ kind: "none" }, undefined)).toBe("control");
   });
 });
 
-describe("secrets", () => {
-  it("are equal only when they are the same, whatever their lengths", () => {
+describe("the comparison of secrets", () => {
+  it("finds them equal only if they are the same, for all lengths", () => {
     expect(secretsEqual("abc", "abc")).toBe(true);
     for (const other of ["", "ab", "abcd", "abd", "abc\0", "a".repeat(100_000)])
       expect(secretsEqual("abc", other)).toBe(false);
@@ -41,7 +41,7 @@ describe("the token of an Authorization header", () => {
     ["bearer  abc ", "abc"],
     ["Basic abc", undefined],
     ["Bearer", undefined],
-    // A wrong token rather than none, as the exec-server says.
+    // A wrong token and not a missing one, like the exec-server.
     ["Bearer a b", "a b"],
     ["Bearer\tabc", undefined],
     [undefined, undefined],
@@ -51,14 +51,14 @@ describe("the token of an Authorization header", () => {
     expect(bearerToken(header)).toBe(token);
   });
 
-  it("takes no longer to find in blanks of two kinds: those of a pattern that tries every way to part them cost seconds", () => {
+  it("is found fast among blanks of two kinds, on which a backtracking pattern takes seconds", () => {
     const half = MAX_AUTHORIZATION_CHARS / 2 - 10;
     const header = `Bearer ${" ".repeat(half)}${"\u00a0".repeat(half)}`;
     for (let count = 0; count < 1_000; count += 1) expect(bearerToken(header)).toBeUndefined();
     expect(bearerToken(`${header}x`)).toBe(`${"\u00a0".repeat(half)}x`);
   });
 
-  it("is none in a header longer than any token", () => {
+  it("is not read from a header longer than any token", () => {
     const longest = "x".repeat(MAX_AUTHORIZATION_CHARS - "Bearer ".length);
     expect(bearerToken(`Bearer ${longest}`)).toBe(longest);
     expect(bearerToken(`Bearer ${longest}x`)).toBeUndefined();

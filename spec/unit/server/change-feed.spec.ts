@@ -1,4 +1,4 @@
-// Changes of state on their way to one connection: while it has no room, the latest of each process.
+// Changes of state for one connection: while it has no room, only the latest of each process is kept.
 import { describe, expect, it } from "@jest/globals";
 import { ChangeFeed } from "../../../lib/server/change-feed.ts";
 import type { Outbox } from "../../../lib/server/outbox.ts";
@@ -34,7 +34,7 @@ function info(incarnation: string, state: ProcessState): ProcessInfo {
 }
 
 describe("a feed of changes", () => {
-  it("sends nothing before somebody asked", () => {
+  it("sends nothing before a subscription", () => {
     const { feed, sent } = make();
     feed.add(info("a", "running"));
     feed.open();
@@ -49,7 +49,7 @@ describe("a feed of changes", () => {
     expect(sent).toEqual(["a starting", "a running", "a exited"]);
   });
 
-  it("keeps the latest of each process while there is none, in the order in which they began to wait", () => {
+  it("keeps the latest change of each process while there is no room, in the order in which they began to wait", () => {
     const { feed, outbox, sent } = make();
     feed.open();
     outbox.hasRoom = false;

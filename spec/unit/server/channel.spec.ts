@@ -15,8 +15,8 @@ function channel(viewers: number, headSeq: number): Channel {
   return made;
 }
 
-describe("a channel", () => {
-  it("gives all viewers the very same frame", () => {
+describe("a process shared by viewers", () => {
+  it("gives all viewers the same frame", () => {
     const shared = channel(3, 40);
     const events = Array.from({ length: 40 }, (_, index) => event(index + 1));
     const frames = events.map((each) => shared.frameOf(each));
@@ -30,7 +30,7 @@ describe("a channel", () => {
     });
   });
 
-  it("keeps the frames of the live viewers while another one catches up", () => {
+  it("keeps the frames of the live viewers while another viewer catches up", () => {
     const shared = channel(3, 1064);
     const live = Array.from({ length: 64 }, (_, index) => event(1001 + index));
     const frames = live.map((each) => shared.frameOf(each));
@@ -39,19 +39,19 @@ describe("a channel", () => {
     for (const [index, each] of live.entries()) expect(shared.frameOf(each)).toBe(frames[index]);
   });
 
-  it("never mixes up events that share a place", () => {
+  it("never mixes up events that share a slot", () => {
     const shared = channel(2, 129);
     for (const seq of [1, 65, 129, 1, 65, 129, 64, 128, 64]) {
       expect(decode(shared.frameOf(event(seq)))).toMatchObject({ event: { seq, chunk: Buffer.from(`event ${seq}`) } });
     }
   });
 
-  it("keeps no frame where there is nobody to share it with", () => {
+  it("keeps no frame without another viewer to share it with", () => {
     const alone = channel(1, 1);
     expect(alone.frameOf(event(1))).not.toBe(alone.frameOf(event(1)));
   });
 
-  it("keeps 256 KiB of frames at most, however large they are", () => {
+  it("keeps at most 256 KiB of frames, however large they are", () => {
     const shared = channel(2, 64);
     const large = Array.from({ length: 64 }, (_, index) => ({ ...event(index + 1), chunk: new Uint8Array(65_536) }));
     const frames = large.map((each) => shared.frameOf(each));

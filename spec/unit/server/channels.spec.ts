@@ -1,4 +1,4 @@
-// How a server finds the process of an id, also where the backend behind it did not report that the id has another one now.
+// How a server finds the process of an id, even if the backend did not report that the id has a new incarnation.
 import { beforeEach, describe, expect, it } from "@jest/globals";
 import { ExecwireError } from "../../../lib/errors.ts";
 import type { Backend } from "../../../lib/process/backend.ts";
@@ -8,7 +8,7 @@ import type { ProcessInfo } from "../../../protocol/index.ts";
 import { refusal } from "../../support/refusal.ts";
 
 describe("the process of an address", () => {
-  /** The incarnation that the backend knows, if any, and how often it was asked. */
+  /** The incarnation that the backend knows, if any, and the number of look-ups. */
   let present: string | undefined;
   let asked: number;
   let channels: Channels;
@@ -26,14 +26,14 @@ describe("the process of an address", () => {
   const at = async (incarnation: string) => (await channels.at({ processId: "p", incarnation })).process.incarnation;
   const unknown = { code: "PROCESS_UNKNOWN", data: { processId: "p" } };
 
-  it("is looked up once, and then the same object", async () => {
+  it("is looked up once, and is then the same object", async () => {
     const [one, other] = [channels.find("p"), channels.find("p")];
     expect(await one).toBe(await other);
     expect(await at("first")).toBe("first");
     expect(asked).toBe(1);
   });
 
-  it("is looked up again when the id has another incarnation by now", async () => {
+  it("is looked up again when the id has a new incarnation", async () => {
     expect(await at("first")).toBe("first");
     present = "second";
     expect(await at("second")).toBe("second");
@@ -41,7 +41,7 @@ describe("the process of an address", () => {
     expect(asked).toBe(2);
   });
 
-  it("is never another incarnation than the one asked for", async () => {
+  it("is never another incarnation than the requested one", async () => {
     expect(await refusal(at("second"))).toEqual(unknown);
     present = "second";
     expect(await refusal(at("third"))).toEqual(unknown);

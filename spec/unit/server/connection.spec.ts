@@ -1,4 +1,4 @@
-// One connection to a server, message by message, over fake children: what must come first, what is refused, who may do what.
+// One connection to a server, message by message, with fake children: the handshake, refusals, and the rights of roles.
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { type ExecwireServer, serve } from "../../../lib/server/server.ts";
 import { memoryPair } from "../../../lib/transport/memory-pair.ts";
@@ -11,7 +11,7 @@ const TOKEN = "control me";
 const VIEW_TOKEN = "look at me";
 const HANDSHAKE_MS = 500;
 
-describe("a connection", () => {
+describe("a connection to a server", () => {
   let host: FakeHost;
   let server: ExecwireServer;
   beforeEach(async () => {
@@ -19,7 +19,7 @@ describe("a connection", () => {
     await serveWith({});
   });
   afterEach(async () => {
-    // The server ends what its sessions started; fake children end only as time passes.
+    // The server ends the processes of its sessions; fake children end only as time passes.
     const closed = server.close();
     await nextTurn();
     await host.close();
@@ -63,7 +63,7 @@ describe("a connection", () => {
     });
   });
 
-  it("is over when no hello comes in time, whatever else comes", async () => {
+  it("is closed if no hello comes in time, even if other bytes come", async () => {
     const peer = connect();
     host.clock.advance(HANDSHAKE_MS - 1);
     await nextTurn();
@@ -73,7 +73,7 @@ describe("a connection", () => {
     expect(peer.closing).toMatchObject({ code: 4408 });
   });
 
-  it("is over when something else comes first, or hello twice", async () => {
+  it("is closed if another message comes first, or hello comes twice", async () => {
     const hasty = connect();
     hasty.request(1, "process/list");
     expect(await hasty.closed).toMatchObject({ code: 4400 });
@@ -83,7 +83,7 @@ describe("a connection", () => {
     expect(await twice.closed).toMatchObject({ code: 4400 });
   });
 
-  it("is refused for another version, a wrong token and an unknown session, each with its code", async () => {
+  it("is refused for another version, a wrong token and an unknown session, with a code for each", async () => {
     const told = [];
     for (const hello of [
       { version: 2, token: TOKEN },
@@ -103,7 +103,7 @@ describe("a connection", () => {
     ]);
   });
 
-  it("is over when what comes is no message", async () => {
+  it("is closed after an invalid message", async () => {
     for (const bytes of [
       Uint8Array.of(),
       Uint8Array.of(0xc1),
@@ -116,7 +116,7 @@ describe("a connection", () => {
     }
   });
 
-  it("goes on when only the arguments are wrong: the reply says what", async () => {
+  it("continues if only the arguments are wrong, and the reply names the argument", async () => {
     const peer = await greeted();
     peer.request(1, "no/such");
     peer.request(2, "process/start", { spec: { argv: [] }, incarnation: "i" });
@@ -132,7 +132,7 @@ describe("a connection", () => {
     ]);
   });
 
-  it("lets a viewer look, and refuses everything that changes a process", async () => {
+  it("lets a viewer read, and refuses every call that changes a process", async () => {
     const owner = await greeted();
     owner.request(1, "process/start", { spec, incarnation: "i" });
     await owner.reply(1);
@@ -170,7 +170,7 @@ describe("a connection", () => {
     expect(host.spawner.children[0]?.stdin?.received).toEqual([]);
   });
 
-  it("does not let a viewer hold a process back", async () => {
+  it("does not let a viewer make a process wait", async () => {
     const owner = await greeted();
     owner.request(1, "process/start", { spec, incarnation: "i" });
     await owner.reply(1);
@@ -183,7 +183,7 @@ describe("a connection", () => {
     expect(child?.calls).toEqual([]);
   });
 
-  it("has so many requests at once, and one that is known is not one too many", async () => {
+  it("has a limited number of requests, to which a repeated one does not add", async () => {
     await server.close();
     await serveWith({ requests: 2 });
     host.spawner.wait();
@@ -200,7 +200,7 @@ describe("a connection", () => {
       [2, undefined],
       [3, "LIMIT_EXCEEDED"],
     ]);
-    // Replies that arrived and were acknowledged make room.
+    // Acknowledged replies make room.
     peer.request(4, "process/start", { spec: { argv: ["/x"] }, incarnation: "i4" }, [1, 2]);
     expect(await peer.reply(4)).toMatchObject({ result: { process: { incarnation: "i4" } } });
   });
@@ -219,7 +219,7 @@ describe("a connection", () => {
     ]);
   });
 
-  it("refuses what names another life of a process", async () => {
+  it("refuses a call for another incarnation of a process", async () => {
     const peer = await greeted();
     peer.request(1, "process/start", { spec, incarnation: "i" });
     await peer.reply(1);
@@ -239,7 +239,7 @@ describe("a connection", () => {
     expect(host.spawner.children[0]?.calls).toEqual([]);
   });
 
-  it("is asked for a sign of life twice, then taken for gone; its session stays", async () => {
+  it("is pinged twice, then considered dead, and its session stays", async () => {
     const peer = await greeted();
     for (let round = 0; round < 3; round += 1) {
       host.clock.advance(60_000);

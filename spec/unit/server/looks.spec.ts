@@ -1,4 +1,4 @@
-// Looks of viewers: one at a time, connections in turn, one look for all requests before it.
+// Looks for viewers: one at a time, connections in turn, one look for all requests made before it.
 import { describe, expect, it } from "@jest/globals";
 import { Looks } from "../../../lib/server/looks.ts";
 import { PendingCalls } from "../../../lib/server/pending-calls.ts";
@@ -26,8 +26,8 @@ function make() {
   return { ask, begun, finish };
 }
 
-describe("looks of viewers", () => {
-  it("are shared by all requests for the same before they begin, and done again for later ones", async () => {
+describe("looks for viewers", () => {
+  it("are shared by all equal requests made before they begin, and repeated for later ones", async () => {
     const { ask, begun, finish } = make();
     const viewers = Array.from({ length: 50 }, () => ({ isOver: false }));
     const first = ask(viewers[0] as { isOver: boolean }, "a");
@@ -40,7 +40,7 @@ describe("looks of viewers", () => {
     expect(begun).toEqual(["a", "a"]);
   });
 
-  it("take connections in turn: one that asks for much does not keep another one waiting", async () => {
+  it("serve connections in turn: one with many requests does not delay another", async () => {
     const { ask, begun, finish } = make();
     const [greedy, modest] = [{ isOver: false }, { isOver: false }];
     for (const key of ["a", "b", "c", "d"]) void ask(greedy, key);
@@ -50,7 +50,7 @@ describe("looks of viewers", () => {
     expect(begun.toSorted()).toEqual(["a", "b", "c", "d", "z"]);
   });
 
-  it("are not done for connections that are gone", async () => {
+  it("are not done for closed connections", async () => {
     const { ask, begun, finish } = make();
     const gone = { isOver: false };
     void ask(gone, "a");
@@ -61,7 +61,7 @@ describe("looks of viewers", () => {
     expect(begun).toEqual(["a"]);
   });
 
-  it("are followed by a rest that grows with what they took", async () => {
+  it("are followed by a pause that grows with their duration", async () => {
     const rests: number[] = [];
     const looks = new Looks(async (lookMs) => void rests.push(lookMs));
     const viewer = { isOver: false };
@@ -76,7 +76,7 @@ describe("looks of viewers", () => {
     expect(rests[1]).toBeLessThan(rests[0] as number);
   });
 
-  it("go on after one that failed", async () => {
+  it("continue after one that failed", async () => {
     const looks = new Looks();
     const viewer = { isOver: false };
     const failed = looks.ask(viewer, "a", () => Promise.reject(new Error("no /proc")));
@@ -87,7 +87,7 @@ describe("looks of viewers", () => {
 });
 
 describe("calls that end with their connection", () => {
-  it("each have a signal of their own, which is aborted with the reason, also for those that come later", async () => {
+  it("have a signal each, which is aborted with the reason, also for later calls", async () => {
     const calls = new PendingCalls();
     const signals: AbortSignal[] = [];
     const wait = (signal: AbortSignal) => {

@@ -1,4 +1,4 @@
-// What a command to a process that is not there comes to, and that no other failure passes for that.
+// The outcome of commands to an unknown process, which no other failure may be mistaken for.
 import { describe, expect, it } from "@jest/globals";
 import { ExecwireError } from "../../../lib/errors.ts";
 import { type MethodContext, methods } from "../../../lib/server/methods.ts";
@@ -32,8 +32,11 @@ describe("a command to a process that is unknown", () => {
   });
 });
 
-describe("a command to a process that a relay cannot ask for any more", () => {
-  it.each([...answers.map(([method]) => method), ...refusals])("by %s is refused, not made up", async (method) => {
-    expect(await refusal(call(method, "CONNECTION_LOST"))).toEqual({ code: "CONNECTION_LOST", data: {} });
-  });
+describe("a command to a process of a relay that has lost its upstream", () => {
+  it.each([...answers.map(([method]) => method), ...refusals])(
+    "by %s is refused, and its outcome is not invented",
+    async (method) => {
+      expect(await refusal(call(method, "CONNECTION_LOST"))).toEqual({ code: "CONNECTION_LOST", data: {} });
+    },
+  );
 });

@@ -1,5 +1,5 @@
-// What is in flight on a connection: a full outbox says so and calls again at half, answers wait for room, a peer that asks
-// and does not read is not read, and connections share their memory.
+// Bytes in flight on a connection: a full outbox reports that and has room again at half, replies wait for room, a peer that
+// sends requests and reads no replies is not read, and connections share their memory.
 import { describe, expect, it } from "@jest/globals";
 import { MemoryPool } from "../../../lib/server/memory-pool.ts";
 import { Outbox } from "../../../lib/server/outbox.ts";
@@ -34,7 +34,7 @@ function make(limits: Partial<typeof LIMITS> = {}, options: { eventsCanStall?: b
 }
 
 describe("an outbox", () => {
-  it("has room below its bound", () => {
+  it("has room while it is below its bound", () => {
     const { outbox, push } = make();
     expect(outbox.hasRoom).toBe(true);
     push(99);
@@ -43,7 +43,7 @@ describe("an outbox", () => {
     expect(outbox.hasRoom).toBe(false);
   });
 
-  it("has room again when half of it is out, and tells so once", () => {
+  it("has room again when half of it is sent, and reports that once", () => {
     const { outbox, push, sent, told } = make();
     for (let count = 0; count < 5; count += 1) push(20);
     sent();
@@ -56,14 +56,14 @@ describe("an outbox", () => {
     expect(told).toEqual(["room"]);
   });
 
-  it("says nothing of room that never was short", () => {
+  it("reports no room if it never was full", () => {
     const { push, sent, told } = make();
     push(99);
     sent();
     expect(told).toEqual([]);
   });
 
-  it("takes a frame larger than itself, and then has no room until it is out", () => {
+  it("accepts a frame larger than its bound, and then has no room until it is sent", () => {
     const { outbox, push, sent } = make();
     push(250);
     expect(outbox.hasRoom).toBe(false);
@@ -71,7 +71,7 @@ describe("an outbox", () => {
     expect(outbox.hasRoom).toBe(true);
   });
 
-  it("tells when frames pile up beyond every bound", () => {
+  it("reports frames that pile up beyond the last bound", () => {
     const { push, told } = make();
     push(300);
     expect(told).toEqual([]);
@@ -79,7 +79,7 @@ describe("an outbox", () => {
     expect(told).toEqual(["overflow"]);
   });
 
-  it("charges what a frame costs beside its bytes", () => {
+  it("charges the overhead of a frame in addition to its bytes", () => {
     const { outbox, push } = make({ frameOverheadBytes: 40 });
     push(1);
     push(1);
@@ -88,7 +88,7 @@ describe("an outbox", () => {
     expect(outbox.hasRoom).toBe(false);
   });
 
-  it("reads nothing from a peer while replies to it fill their bound, and goes on at half", () => {
+  it("stops reading from a peer while replies to it fill their bound, and continues at half", () => {
     const { reply, sent, told } = make();
     for (let count = 0; count < 3; count += 1) reply(20);
     expect(told).toEqual(["pause"]);
@@ -98,13 +98,13 @@ describe("an outbox", () => {
     expect(told).toEqual(["pause", "resume"]);
   });
 
-  it("reads on while only events wait: a client interrupts what floods it", () => {
+  it("continues to read while only events wait, so that a client can interrupt a flood", () => {
     const { push, told } = make();
     push(200);
     expect(told).toEqual([]);
   });
 
-  it("makes answers one after the other, each when there is room for it", () => {
+  it("makes replies one after another, each when there is room for it", () => {
     const { outbox, unsent, sent } = make();
     const made: number[] = [];
     for (const id of [1, 2, 3, 4]) {
@@ -124,7 +124,7 @@ describe("an outbox", () => {
     expect([made, unsent.length]).toEqual([[1, -1, 2, -2, 3, -3, 4, -4], 1]);
   });
 
-  it("reserves room for a reply that is made later, and makes no other meanwhile", () => {
+  it("reserves room for a reply that is made later, and makes no other reply meanwhile", () => {
     const { outbox, told, unsent, sent } = make();
     const uses: ((make: () => Uint8Array) => void)[] = [];
     for (let count = 0; count < 2; count += 1) outbox.reserve(60, (use) => uses.push(use));
@@ -138,7 +138,7 @@ describe("an outbox", () => {
     expect(unsent.length).toBe(0);
   });
 
-  it("makes no answer any more once the connection is over", () => {
+  it("makes no more replies once the connection is closed", () => {
     const { outbox, sent } = make();
     const made: number[] = [];
     for (const id of [1, 2]) {
@@ -168,7 +168,7 @@ describe("the memory that outboxes share", () => {
     return { clock, pool, join };
   }
 
-  it("divides among them", () => {
+  it("is divided among them", () => {
     const { join } = share(400);
     const members = [1, 2, 3, 4].map(() => join());
     members[0]?.push(49);
@@ -177,7 +177,7 @@ describe("the memory that outboxes share", () => {
     expect([members[0]?.outbox.hasRoom, members[1]?.outbox.hasRoom]).toEqual([false, true]);
   });
 
-  it("is given back by a connection that is over, and the others go on", () => {
+  it("is freed by a closed connection, and the others continue", () => {
     const { join, pool } = share(400);
     const [greedy, other] = [join(), join()];
     greedy.push(300);
@@ -208,7 +208,7 @@ describe("the memory that outboxes share", () => {
     expect([made, other.told]).toEqual([1, ["pause", "resume", "room"]]);
   });
 
-  it("drops a connection that takes not one byte for too long, and none that takes some", () => {
+  it("drops a connection that accepts no byte for too long, and none that accepts some", () => {
     const { join, clock } = share(400);
     const [stalled, slow, idle] = [join(), join(), join()];
     stalled.push(10);
@@ -220,7 +220,7 @@ describe("the memory that outboxes share", () => {
     expect([stalled.told[0], slow.told, idle.told]).toEqual(["stalled", [], []]);
   });
 
-  it("drops no client that leaves only events unread, where that holds a process back", () => {
+  it("drops no client that leaves only events unread in a protocol where that pauses the process", () => {
     const { join, clock } = share(400);
     const client = join({ eventsCanStall: false });
     client.push(10);
@@ -231,7 +231,7 @@ describe("the memory that outboxes share", () => {
     expect(client.told[0]).toBe("stalled");
   });
 
-  it("drops a connection with more than its share when it stays used up, however little by little it reads", () => {
+  it("drops a connection above its share when the memory stays used up, even if it reads slowly", () => {
     const { join, clock } = share(400);
     const [greedy, modest] = [join(), join()];
     for (let count = 0; count < 13; count += 1) greedy.push(30);
@@ -244,7 +244,7 @@ describe("the memory that outboxes share", () => {
     expect([greedy.told[0], modest.told]).toEqual(["stalled", []]);
   });
 
-  it("is held by running requests, too: beyond half of it only within a connection's share", () => {
+  it("is used by running requests, too: beyond half of it only within a connection's share", () => {
     const { join, pool } = share(400);
     const [greedy, modest] = [join(), join()];
     for (let count = 0; count < 4; count += 1) expect(greedy.outbox.hold(50)).toBe(true);
@@ -259,7 +259,7 @@ describe("the memory that outboxes share", () => {
     expect([pool.isExhausted, modest.outbox.bytes]).toEqual([false, 110]);
   });
 
-  it("costs no timer while nothing waits", () => {
+  it("needs no timer while nothing waits", () => {
     const { join, clock } = share(400);
     const { push, sent } = join();
     expect(clock.armed).toBe(0);

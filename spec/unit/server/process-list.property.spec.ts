@@ -1,4 +1,4 @@
-// The answer to `process/list` fits into a frame, whatever there is to list, and pages leave nothing out.
+// The reply to `process/list` always fits into a frame, and pages omit no process.
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import { pageOf, wholeList } from "../../../lib/server/process-list.ts";
@@ -13,7 +13,7 @@ function info(index: number, argvBytes = 10, labels: Readonly<Record<string, str
     cwd: "/",
     tty: false,
     stdin: false,
-    // Some start in the same millisecond.
+    // Some processes start in the same millisecond.
     startedAt: 1_700_000_000_000 + Math.floor(index / 3),
     exitCode: 0,
     signal: null,
@@ -26,7 +26,7 @@ const frameOf = (result: object) => encode({ type: "reply", id: 1, result }).len
 const idsOf = (processes: readonly ProcessInfo[]) => processes.map(({ processId }) => processId);
 
 describe("a list in pages", () => {
-  it("names every process that is there from the first page to the last, whatever is removed and added meanwhile", () => {
+  it("names every process that exists from the first page to the last, whatever is removed or added meanwhile", () => {
     fc.assert(
       fc.property(
         fc.array(fc.nat(3_000), { minLength: 1, maxLength: 60 }),
@@ -56,8 +56,8 @@ describe("a list in pages", () => {
   });
 });
 
-describe("a list for a client that knows no pages", () => {
-  it("is whole in one frame with all processes that a supervisor keeps, with as much of their scripts as it describes", () => {
+describe("a list for a client without pages", () => {
+  it("fits all processes that a supervisor keeps into one frame, with the described part of their scripts", () => {
     const processes = Array.from({ length: limits.closedProcesses + limits.liveProcesses }, (_, index) =>
       info(index, limits.infoArgvBytes),
     );
@@ -67,7 +67,7 @@ describe("a list for a client that knows no pages", () => {
     expect(frameOf(list)).toBeLessThanOrEqual(limits.frameBytes);
   });
 
-  it("shortens what is long before it leaves anything out, and then leaves out the oldest", () => {
+  it("shortens long infos before it omits any, and then omits the oldest", () => {
     const long = Array.from({ length: 100 }, (_, index) => info(index, 2_000));
     const shortened = wholeList(long, 65_536);
     expect(idsOf(shortened.processes)).toEqual(idsOf(long));

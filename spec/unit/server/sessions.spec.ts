@@ -1,4 +1,4 @@
-// The sessions of a server: how many there are, how long they wait for their client, and who may resume them.
+// The sessions of a server: their number, how long they wait for their client, and which client may resume them.
 import { describe, expect, it } from "@jest/globals";
 import { type NativeSession, Resumption, resume } from "../../../lib/server/resumption.ts";
 import { Session, type SessionConnection } from "../../../lib/server/session.ts";
@@ -7,7 +7,7 @@ import { FakeClock } from "../../support/fake-clock.ts";
 
 const open = (role: "view" | "control"): NativeSession => new Session(role, new Resumption());
 const nothing = () => undefined;
-/** A connection of which only its identity matters. */
+/** A connection; only its identity matters. */
 const connect = (): SessionConnection => ({ send: nothing, supersede: nothing });
 
 describe("the sessions of a server", () => {
@@ -28,7 +28,7 @@ describe("the sessions of a server", () => {
   }
   const unknown = expect.objectContaining({ code: "SESSION_UNKNOWN" });
 
-  it("end when nobody comes back in time, counted from the last loss", () => {
+  it("expire if their client does not reconnect in time, counted from the last loss", () => {
     const { clock, ended, sessions } = make();
     const session = sessions.add(open("control"));
     for (let round = 0; round < 2; round += 1) {
@@ -46,7 +46,7 @@ describe("the sessions of a server", () => {
     ).toThrow(unknown);
   });
 
-  it("do not expire when a connection is lost that had been taken over", () => {
+  it("do not expire when a connection is lost that was superseded", () => {
     const { clock, ended, sessions } = make();
     const session = sessions.add(open("control"));
     const [first, second] = [connect(), connect()];
@@ -57,7 +57,7 @@ describe("the sessions of a server", () => {
     expect(ended).toEqual([]);
   });
 
-  it("are given to who shows the secret in the same role, and to nobody else", () => {
+  it("are resumed only with their secret and in the same role", () => {
     const { sessions } = make();
     const { id: sessionId, kept } = sessions.add(open("view"));
     const { secret } = kept;
@@ -70,7 +70,7 @@ describe("the sessions of a server", () => {
     expect(() => come({}, "control")).toThrow(unknown);
   });
 
-  it("are not more than so many", () => {
+  it("are limited in number", () => {
     const { sessions } = make(2);
     const first = sessions.add(open("control"));
     sessions.add(open("control"));
@@ -81,7 +81,7 @@ describe("the sessions of a server", () => {
     expect(sessions.add(open("control"))).not.toBe(first);
   });
 
-  it("of viewers leave those that control their room, however many come", () => {
+  it("of viewers leave room for controlling ones, however many come", () => {
     const { sessions } = make(2);
     for (let count = 0; count < 2; count += 1) sessions.add(open("view"));
     expect(() => sessions.add(open("view"))).toThrow(
@@ -90,7 +90,7 @@ describe("the sessions of a server", () => {
     for (let count = 0; count < 2; count += 1) sessions.add(open("control"));
   });
 
-  it("of viewers end soon after their connection, those that control keep their time", () => {
+  it("of viewers end soon after their connection, controlling ones keep their time", () => {
     const { clock, ended, sessions } = make();
     const control = detached(sessions, "control");
     const view = detached(sessions, "view");
@@ -103,7 +103,7 @@ describe("the sessions of a server", () => {
   });
 
   it.each(["view", "control"] as const)(
-    "make room when they are detached and own nothing, the oldest first (%s)",
+    "make room if they are detached and own nothing, the oldest first (%s)",
     (role) => {
       const { ended, sessions } = make(3);
       const owner = detached(sessions, role);
@@ -117,7 +117,7 @@ describe("the sessions of a server", () => {
     },
   );
 
-  it("have secrets that nobody can guess", () => {
+  it("have secrets that cannot be guessed", () => {
     const secrets = new Set(Array.from({ length: 100 }, () => open("view").kept.secret));
     expect(secrets.size).toBe(100);
     for (const secret of secrets) expect(Buffer.from(secret, "base64url").length).toBe(32);

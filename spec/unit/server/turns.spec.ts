@@ -1,11 +1,11 @@
-// Many who share one connection: a few that never stop must not leave nothing to the others.
+// Many processes share one connection: a few that never stop must leave room for the others.
 import { expect, it } from "@jest/globals";
 import { Turns } from "../../../lib/server/turns.ts";
 
-it("begins after the one that used the room up, so that everybody's turn comes", () => {
+it("begins after the one that used up the room, so that each gets a turn", () => {
   const turns = new Turns();
   const served: string[] = [];
-  // Floods use up the room at once, the others never do.
+  // Floods use up the room at once, the other processes never do.
   for (let round = 0; round < 3; round += 1) {
     let room = true;
     const serve = (name: string) => {
@@ -17,7 +17,7 @@ it("begins after the one that used the room up, so that everybody's turn comes",
   expect(served).toEqual(["flood 1", "flood 2", "quiet", "flood 1"]);
 });
 
-it("serves everybody when there is room for all, and nobody when there is nobody", () => {
+it("serves all if there is room for all, and can be empty", () => {
   const served: number[] = [];
   const turns = new Turns();
   turns.take(

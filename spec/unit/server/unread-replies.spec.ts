@@ -1,4 +1,4 @@
-// A connection that does not take its replies: what it makes the server keep is what was counted.
+// A connection that does not read its replies: the server keeps no more memory for it than is counted.
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { type ExecwireServer, serve } from "../../../lib/server/server.ts";
 import { memoryPair } from "../../../lib/transport/memory-pair.ts";
@@ -7,7 +7,7 @@ import { FakeHost } from "../../support/fake-supervisor.ts";
 import { nextTurn } from "../../support/next-turn.ts";
 import { WirePeer } from "../../support/wire-peer.ts";
 
-describe("a connection whose replies are not taken", () => {
+describe("a connection that does not read its replies", () => {
   let host: FakeHost;
   let server: ExecwireServer;
   beforeEach(async () => {
@@ -57,7 +57,7 @@ describe("a connection whose replies are not taken", () => {
     return { child, at: { processId: process.id, incarnation: process.incarnation } };
   }
 
-  it("gets a large result as it is when there is room for it, and not as it was", async () => {
+  it("gets a large result as it is when there is room for it, and not as it was when requested", async () => {
     const { child, at } = await printer();
     child.output("x".repeat(50_000));
     const { peer, take } = await connect();
@@ -72,7 +72,7 @@ describe("a connection whose replies are not taken", () => {
     expect(chunks(await peer.reply(3))).toEqual([50_000, 20_000]);
   });
 
-  it("leaves room to the others while a large result is made for it", async () => {
+  it("leaves room for other connections while a large result is made for it", async () => {
     const { child, at } = await printer();
     child.output("x".repeat(60_000));
     const { peer, take } = await connect();
@@ -80,14 +80,14 @@ describe("a connection whose replies are not taken", () => {
     await peer.reply(1);
     for (let id = 2; id <= 20; id += 1) {
       await nextTurn();
-      // One reply fills the room, so each waits for the one before.
+      // One reply fills the room, so each waits for the previous one.
       expect(peer.of("reply").length).toBe(id - 1);
       take();
       await peer.reply(id);
     }
   });
 
-  it("may have a running request only as long as it has its share of the memory, or half of all is left", async () => {
+  it("may have a running request only within its share of the memory, or while half of all is free", async () => {
     const { at } = await printer();
     const wait = { ...at, waitMs: 600_000, padding: new Uint8Array(30_000) };
     const [greedy, other] = [await connect(), await connect()];

@@ -1,4 +1,4 @@
-// A descriptor that is read to its end: never a byte too few, and never one that belongs to somebody else.
+// A descriptor that is read to its end: every byte, and never from a descriptor that reused the number.
 import { closeSync, fstatSync, writeSync } from "node:fs";
 import { Socket } from "node:net";
 import { describe, expect, it } from "@jest/globals";
@@ -7,7 +7,7 @@ import { Libc } from "../../../lib/spawn/libc.ts";
 
 const libc = new Libc();
 
-/** A pipe that holds `text` and has no writer any more, being read. */
+/** A reader of a pipe that contains `text` and has no writer any more. */
 function readToEnd(text: string) {
   const [fd, writer] = libc.pipe();
   writeSync(writer, text);
@@ -29,15 +29,15 @@ function readToEnd(text: string) {
 }
 
 describe("a descriptor being read", () => {
-  it("gives all that was written, and then its end", async () => {
+  it("delivers everything that was written, and then its end", async () => {
     const { chunks, ended, reader } = readToEnd("all of it");
     await ended;
     expect([chunks, reader.ended]).toEqual([["all of it"], true]);
   });
 
-  it("takes nothing from a descriptor number that belongs to somebody else by now", async () => {
+  it("reads nothing from a descriptor number that was reused", async () => {
     const { fd, stream, reader, chunks, ended } = readToEnd("mine");
-    // Between the end and the word of it the number is free: the stream has closed it, and `close` is turns away.
+    // Between the end and its event the number is free: the stream has closed it, and `close` comes turns later.
     await new Promise<void>((resolve) => stream.once("end", () => resolve()));
     while (!stream.destroyed) await Promise.resolve();
     const pipes = [];
@@ -53,7 +53,7 @@ describe("a descriptor being read", () => {
     for (const end of pipes.flat()) if (end !== theirs) closeSync(end);
   });
 
-  it("can be drained and given up without ever reading by itself", () => {
+  it("can be drained and released before it ever reads by itself", () => {
     const [fd, writer] = libc.pipe();
     libc.unblock(fd);
     const told: string[] = [];
@@ -73,7 +73,7 @@ describe("a descriptor being read", () => {
     expect(() => fstatSync(fd)).toThrow(/EBADF/);
   });
 
-  it("has nothing to drain after it was given up", async () => {
+  it("has nothing to drain after it was released", async () => {
     const { reader, chunks, ended } = readToEnd("unread");
     reader.destroy();
     await ended;

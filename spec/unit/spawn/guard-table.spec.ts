@@ -1,4 +1,4 @@
-// The table of a guard: what stands in its file is who is recorded, in rows that are used again.
+// The table of a guard: its file contains the recorded processes, in rows that are reused.
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { afterEach, describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
@@ -19,7 +19,7 @@ function make(): GuardTable {
 }
 
 const textOf = (table: GuardTable) => readFileSync(`/proc/self/fd/${table.fd}`, "latin1");
-/** As the guard reads it: up to the first row that was never used. */
+/** Reads it like the guard: up to the first row that was never used. */
 function recordsOf(table: GuardTable): string[] {
   const rows = textOf(table)
     .split("\n")
@@ -30,7 +30,7 @@ function recordsOf(table: GuardTable): string[] {
 const pidsIn = (table: GuardTable) => recordsOf(table).map((record) => Number.parseInt(record, 10));
 
 describe("the table of a guard", () => {
-  it("says who is recorded, with the start time and the mark where there is one", () => {
+  it("contains the recorded processes, with their start times and marks if known", () => {
     const table = make();
     table.record(12);
     table.record(4_194_304, 123_456_789_012, 2 ** 48);
@@ -45,11 +45,11 @@ describe("the table of a guard", () => {
     expect(recordsOf(table)).toEqual(["4194304 -"]);
   });
 
-  it("is a file that has no name any more", () => {
+  it("is an unlinked file", () => {
     expect(readlinkSync(`/proc/self/fd/${make().fd}`)).toMatch(/execwire-guard-.* \(deleted\)$/);
   });
 
-  it("is in the first folder that takes it, and nowhere when none does", () => {
+  it("is created in the first folder where that is possible, and does not exist if there is none", () => {
     const [nowhere, somewhere] = [at("no-such-folder"), mkdtempSync(at("tables-"))];
     const table = new GuardTable([nowhere, somewhere]);
     tables.push(table);
@@ -58,7 +58,7 @@ describe("the table of a guard", () => {
     expect(() => new GuardTable([nowhere])).toThrow(/ENOENT/);
   });
 
-  it("holds who is recorded and nobody else, whatever was recorded and erased before", () => {
+  it("contains exactly the recorded processes, whatever was recorded and erased before", () => {
     const pids = fc.array(fc.integer({ min: 1, max: 20 }), { maxLength: 100 });
     fc.assert(
       fc.property(pids, (changed) => {
@@ -75,7 +75,7 @@ describe("the table of a guard", () => {
     );
   });
 
-  it("grows by rows that were never used, which come last", () => {
+  it("grows by rows that were never used, at its end", () => {
     const table = make();
     const pids = Array.from({ length: 1_500 }, (_, index) => index + 1);
     for (const pid of pids) table.record(pid);

@@ -1,4 +1,4 @@
-// The guard: whom its shell script kills and whom it spares, in each shell that is there; and how its owner takes its loss.
+// The guard: which processes its shell script kills and which it spares, in each installed shell, and how it is replaced.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
@@ -26,7 +26,7 @@ import { childrenOf, isAlive, stateOf } from "../../support/system-facts.ts";
 import { settled } from "../../support/system-wait.ts";
 import { allGone, endDetached } from "../../support/trees.ts";
 
-/** Programs that are /bin/sh somewhere, with what they are then called. */
+/** Programs that are /bin/sh on some systems, with the name that they have then. */
 const SHELLS = [
   ["sh", "sh"],
   ["bash", "sh"],
@@ -43,7 +43,7 @@ const libc = new Libc();
 const left: number[] = [];
 afterEach(() => endDetached(...left.splice(0)));
 
-/** Starts the leader of a session; answers with the first `count` numbers that it prints, its own pid first. */
+/** Starts the leader of a session; returns the first `count` numbers that it prints, its own pid first. */
 async function lead(argv: readonly string[], count: number): Promise<[number, ...number[]]> {
   const child = spawn(argv[0] as string, argv.slice(1), { detached: true, stdio: ["ignore", "pipe", "ignore"] });
   const pids = [child.pid as number];
@@ -58,16 +58,16 @@ async function lead(argv: readonly string[], count: number): Promise<[number, ..
   return pids as [number, ...number[]];
 }
 
-/** How a process is recorded by its start time, and without. */
+/** The row of a process with its start time, and without. */
 const recordOf = (pid: number, startTime = readProcess(pid)?.startTime) =>
   `${pid} ${startTime}`.padEnd(39).concat("\n");
 const reservedRecordOf = (pid: number, mark: number | "" = "") => `${pid} - ${mark}`.padEnd(39).concat("\n");
-/** How a process is recorded that has ended at `tick`. */
+/** The row of a process that ended at `tick`. */
 const endedRecordOf = (pid: number, tick: number, mark: number | "" = "") =>
   `${pid} <${tick} ${mark}`.padEnd(39).concat("\n");
 const ERASED = " ".repeat(39).concat("\n");
 
-/** What starts in the very moment of the end is told from unrelated processes only by its mark. */
+/** Processes started at the moment of the end are distinguished from unrelated ones only by their mark. */
 async function passTick(): Promise<void> {
   const tick = libc.ticks();
   await settled(
@@ -76,7 +76,7 @@ async function passTick(): Promise<void> {
   );
 }
 
-/** Has a guard find this in its table, and waits until it has done its work. */
+/** Runs a guard with these rows in its table, and waits until it has finished. */
 async function killAfter(recorded: string, [program = "", argv0 = "", ...args]: readonly string[]): Promise<void> {
   const path = at("table");
   writeFileSync(path, recorded);
@@ -96,20 +96,20 @@ const alive = (pids: readonly number[]) => pids.map(isAlive);
 
 describe.each(SHELLS)("the guard's script in %s", (...shell) => {
   it.each([
-    ["by its number", reservedRecordOf],
-    ["by its start time too", recordOf],
-  ])("kills a session that is recorded %s, and who left it", async (_how, record) => {
+    ["by its id", reservedRecordOf],
+    ["by its id and start time", recordOf],
+  ])("kills a session that is recorded %s, and its descendants that left it", async (_how, record) => {
     const tree = await lead(sh(TREE), 5);
     await killAfter(record(tree[0]), shell);
     await allGone(...tree);
   });
 
   it.each([
-    ["0 as a start time", (pid: number) => recordOf(pid, 0)],
-    ["none", reservedRecordOf],
-  ])("kills what a leader that is gone, and has %s, left in its session", async (_what, record) => {
+    ["the start time 0", (pid: number) => recordOf(pid, 0)],
+    ["no start time", reservedRecordOf],
+  ])("kills what an exited leader with %s left in its session", async (_what, record) => {
     const [leader, job = 0] = await lead(sh("sleep 300 & echo $!"), 1);
-    // Not even a zombie of it is there, which would show its real start time.
+    // It is reaped already: a zombie would show its real start time.
     expect(
       await settled(
         () => stateOf(leader),
@@ -121,7 +121,7 @@ describe.each(SHELLS)("the guard's script in %s", (...shell) => {
     await allGone(job);
   });
 
-  it("passes over rows that were erased, reads no further than the rows in use, and spares who is in none", async () => {
+  it("skips erased rows, reads only the rows in use, and spares processes without a row", async () => {
     const [other] = await lead(["sleep", "300"], 0);
     const [first] = await lead(["sleep", "300"], 0);
     const [second] = await lead(["sleep", "300"], 0);
@@ -133,7 +133,7 @@ describe.each(SHELLS)("the guard's script in %s", (...shell) => {
     expect(isAlive(other)).toBe(true);
   });
 
-  it("kills who has a recorded mark, and went where the guard went", async () => {
+  it("kills processes with a recorded mark that were reparented like the guard", async () => {
     const [mark, other] = [2 ** 40 + process.pid, 2 ** 41 + process.pid];
     const [leader] = await lead(sh("sleep 300"), 0);
     const [marked] = await lead(["sleep", "300"], 0);
@@ -145,7 +145,7 @@ describe.each(SHELLS)("the guard's script in %s", (...shell) => {
     expect(isAlive(spared)).toBe(true);
   });
 
-  it("kills what an ended process has left in its session, by the time of its end or its mark, and nothing else of it", async () => {
+  it("kills what an ended process left in its session, by the time of its end or its mark, and nothing else there", async () => {
     const mark = 2 ** 42 + process.pid;
     const script = "sleep 300 & echo $!; setsid sh -c 'echo $$; exec sleep 300' & read line";
     const [older, olderJob = 0, olderDaemon = 0] = await lead(sh(script), 2);
@@ -157,14 +157,14 @@ describe.each(SHELLS)("the guard's script in %s", (...shell) => {
       (states) => states.every((state) => state === undefined),
     );
     const start = (pid: number) => readProcess(pid)?.startTime as number;
-    // Of the second it is not known by its start that it was there before the end.
+    // The start time of the second does not prove that it existed before the end.
     const records = endedRecordOf(older, start(olderJob) + 1) + endedRecordOf(younger, start(youngerJob), mark);
     await killAfter(records, shell);
     await allGone(olderJob, youngerJob);
     expect(alive([olderDaemon, youngerDaemon])).toEqual([true, true]);
   });
 
-  it("spares what got the number of a recorded process after the end of the supervisor", async () => {
+  it("spares a process that got the pid of a recorded one after the end of the supervisor", async () => {
     const [own, ownJob = 0] = await lead(sh("sleep 300 & echo $!; wait"), 1);
     const [program = "", argv0 = "", ...args] = shell;
     const argv = [...args, "-c", GUARD_SCRIPT];
@@ -172,7 +172,7 @@ describe.each(SHELLS)("the guard's script in %s", (...shell) => {
     const ended = once(guard, "close");
     await passTick();
     guard.stdin?.end();
-    // It reads its table now in place of its stdin, and knows when the end was.
+    // It now reads its table instead of its stdin, and knows the time of the end.
     const files = () => [0, 3].map((fd) => readLink(`/proc/${guard.pid}/fd/${fd}`));
     const [stdin, table] = await settled(files, ([first, third]) => first === third);
     expect(stdin).toBe(table);
@@ -184,20 +184,20 @@ describe.each(SHELLS)("the guard's script in %s", (...shell) => {
     expect(alive([other, otherJob])).toEqual([true, true]);
   });
 
-  it("spares a session that got the number of an ended process, and its leader is there", async () => {
+  it("spares a session with the id of an ended process whose leader exists", async () => {
     const [other, job = 0] = await lead(sh("sleep 300 & echo $!; wait"), 1);
     await killAfter(endedRecordOf(other, readProcess(other)?.startTime as number, 2 ** 43), shell);
     expect(alive([other, job])).toEqual([true, true]);
   });
 
-  it("spares a stranger who got the number of a recorded process, and its session", async () => {
+  it("spares an unrelated process that got the pid of a recorded one, and its session", async () => {
     const [stranger, job = 0] = await lead(sh("sleep 300 & echo $!; wait"), 1);
     await killAfter(recordOf(stranger, (readProcess(stranger)?.startTime ?? 0) - 1), shell);
     await killAfter(recordOf(stranger, 0), shell);
     expect(alive([stranger, job])).toEqual([true, true]);
   });
 
-  it("takes a line that was cut off for none", async () => {
+  it("ignores a truncated row", async () => {
     const [pid] = await lead(["sleep", "300"], 0);
     await killAfter(`${pid}`, shell);
     expect(isAlive(pid)).toBe(true);
@@ -206,12 +206,12 @@ describe.each(SHELLS)("the guard's script in %s", (...shell) => {
   it.each([
     ["parentheses, spaces and a line feed", ") S 1 1 (\n1 x"],
     ["a command to the shell", ") $(kill 0) `"],
-    ["bytes that are no text", Buffer.from([0x81, 0x82, 0x29, 0x20, 0x83, 0x88, 0xff, 0x5c])],
-  ])("kills whoever is named with %s", async (_what, name) => {
+    ["bytes that are not text", Buffer.from([0x81, 0x82, 0x29, 0x20, 0x83, 0x88, 0xff, 0x5c])],
+  ])("kills a process whose name contains %s", async (_what, name) => {
     const folder = mkdtempSync(at("names-"));
     const path = Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(name)]);
     symlinkSync("/bin/sh", path);
-    // In a file, since Node gives no program an argument that is no text.
+    // In a file, since Node cannot pass an argument that is not text.
     const script = ["exec '", path, "' -c 'sleep 300 & echo $!; echo $$; wait'"].map((part) => Buffer.from(part));
     writeFileSync(`${folder}/script`, Buffer.concat(script));
     const tree = await lead(sh(`setsid sh ${folder}/script & wait`), 2);
@@ -238,7 +238,7 @@ describe("a guard", () => {
     for (const guard of guards.splice(0)) guard.close();
   });
 
-  it("is started with the first process, and ends when it is let go, with nobody else", async () => {
+  it("is started with the first process, and ends alone when it is released", async () => {
     const guard = make();
     expect(guard.pid).toBeUndefined();
     const [pid] = await lead(["sleep", "300"], 0);
@@ -252,9 +252,9 @@ describe("a guard", () => {
   });
 
   it.each([
-    ["is not there", "/no/such/shell", /ENOENT/],
-    ["is none", "/bin/false", /exit code 1/],
-  ])("whose shell %s is reported once, however many processes want it", async (_how, shell, message) => {
+    ["does not exist", "/no/such/shell", /ENOENT/],
+    ["is not a shell", "/bin/false", /exit code 1/],
+  ])("whose shell %s is reported once, however many processes need it", async (_how, shell, message) => {
     const guard = make({ shell });
     const [pid] = await lead(["sleep", "300"], 0);
     guard.add(pid);
@@ -274,7 +274,7 @@ describe("a guard", () => {
     expect(reports[0]).toMatchObject({ code: "SPAWN_FAILED", message: expect.stringMatching(message) });
   });
 
-  it("records the start time of who is still there after a moment, since its number may be another's one day", async () => {
+  it("records the start time of a process that still runs after a moment, since its pid may be reused later", async () => {
     const guard = make();
     const [pid] = await lead(["sleep", "300"], 0);
     guard.add(pid);
@@ -286,7 +286,7 @@ describe("a guard", () => {
     expect(rows().startsWith(ERASED)).toBe(true);
   });
 
-  it("whose table has no place is reported once, and comes when there is one", async () => {
+  it("is reported once if its table cannot be created, and is started once it can", async () => {
     const folder = at("not-there-yet");
     const guard = make({ folders: [folder] });
     const [pid] = await lead(["sleep", "300"], 0);
@@ -303,7 +303,7 @@ describe("a guard", () => {
     expect(reports).toHaveLength(1);
   });
 
-  it("that somebody ended comes again by itself while there is anybody to guard", async () => {
+  it("is restarted after it was killed while there are processes to guard", async () => {
     const guard = make();
     const [pid] = await lead(["sleep", "300"], 0);
     guard.add(pid);
@@ -325,7 +325,7 @@ describe("a guard", () => {
     expect(reports).toEqual([]);
   });
 
-  it("is refused with UNSUPPORTED where there is no /proc to find processes in", () => {
+  it("is refused with UNSUPPORTED if there is no /proc", () => {
     const platform = Object.getOwnPropertyDescriptor(process, "platform") as PropertyDescriptor;
     Object.defineProperty(process, "platform", { ...platform, value: "darwin" });
     try {

@@ -1,4 +1,4 @@
-// Whose descendant a process is, by the mark that it inherited: with real processes, and spawns that overtake one another.
+// Which child a process descends from, by the mark that it inherited: with real processes, and overlapping spawns.
 import { type ChildProcess, spawn as spawnForeign, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { openSync } from "node:fs";
@@ -24,7 +24,7 @@ async function spawn(script: string): Promise<number> {
   return pid;
 }
 
-/** Spawns a shell that has made a daemon and ended. */
+/** Spawns a shell that starts a daemon and exits. */
 async function spawnDaemon(): Promise<{ readonly shell: number; readonly daemon: number }> {
   daemons += 1;
   const command = `sleep\x00300.0${process.pid}${daemons}`;
@@ -38,7 +38,7 @@ async function spawnDaemon(): Promise<{ readonly shell: number; readonly daemon:
   return { shell, daemon: daemon as number };
 }
 
-/** Whose these are, as soon as all of them are somebody's. */
+/** The children from which these descend, as soon as all are known. */
 function ownersOf(marks: Marks, ...pids: readonly number[]): Promise<(number | undefined)[]> {
   return settled(
     () => pids.map((pid) => marks.ownerOf(pid)),
@@ -46,7 +46,7 @@ function ownersOf(marks: Marks, ...pids: readonly number[]): Promise<(number | u
   );
 }
 
-/** Children that an earlier spec file has left would be taken for those of another part of the program. */
+/** Children left by an earlier spec file would look like those of another part of the program. */
 beforeAll(async () => {
   const left = await settled(
     () => childrenOf(process.pid),
@@ -60,7 +60,7 @@ afterEach(async () => {
 });
 
 describe.each(["none", "any"] as const)("marks, with other children in the program: %s", (beside) => {
-  it("tell a child from others until it is forgotten, and leave our own limit as it was", async () => {
+  it("identify a child until it is removed, and leave our own limit unchanged", async () => {
     const before = libc.lockLimits(0);
     const marks = new Marks(libc, beside);
     const spawns = [marks.beginSpawn(), marks.beginSpawn()] as const;
@@ -74,7 +74,7 @@ describe.each(["none", "any"] as const)("marks, with other children in the progr
     expect(children.map((pid) => marks.ownerOf(pid))).toEqual([undefined, children[1]]);
   });
 
-  it("reach what a child has started before it is known", async () => {
+  it("identify descendants that a child starts before its pid is known", async () => {
     const marks = new Marks(libc, beside);
     const pending = marks.beginSpawn();
     const shell = await spawn("setsid sleep 300 & wait");
@@ -87,7 +87,7 @@ describe.each(["none", "any"] as const)("marks, with other children in the progr
     expect(marks.ownerOf(started as number)).toBe(shell);
   });
 
-  it("lead to a daemon whose parents are gone, when its maker was marked before", async () => {
+  it("identify a daemon whose parents have ended, if its parent was marked before", async () => {
     const marks = new Marks(libc, beside);
     const pending = marks.beginSpawn();
     const { shell, daemon } = await spawnDaemon();
@@ -99,15 +99,15 @@ describe.each(["none", "any"] as const)("marks, with other children in the progr
 });
 
 describe("inherited marks", () => {
-  it("are nobody's when another child has the same, and never lead to that one", async () => {
+  it("identify no child if two have the same, and never the wrong one", async () => {
     const marks = new Marks(libc, "none");
     const spawns = [marks.beginSpawn(), marks.beginSpawn()] as const;
-    // Both are spawned with the mark of the second.
+    // Both are spawned with the mark of the second spawn.
     const first = await spawnDaemon();
     const second = await spawnDaemon();
     const third = await spawn("exec sleep 300");
     marks.endSpawn(spawns[1], second.shell);
-    // The first one may have it as well, as long as it is on its way.
+    // The first child may have it as well, as long as its spawn is pending.
     expect([second.daemon, first.shell, third].map((pid) => marks.ownerOf(pid))).toEqual([
       undefined,
       undefined,
@@ -116,7 +116,7 @@ describe("inherited marks", () => {
     marks.endSpawn(spawns[0], first.shell);
     expect(await ownersOf(marks, first.shell, second.shell)).toEqual([first.shell, second.shell]);
     expect([first.daemon, second.daemon].map((pid) => marks.ownerOf(pid))).toEqual([undefined, undefined]);
-    // It may be of either, and of no third one.
+    // It may descend from either, and from no third child.
     const mayDescend = (pid: number) => [first.shell, second.shell, third].map((child) => marks.mayDescend(pid, child));
     expect([first.daemon, second.daemon, process.pid].map(mayDescend)).toEqual([
       [true, true, false],
@@ -127,7 +127,7 @@ describe("inherited marks", () => {
     expect(mayDescend(first.daemon)).toEqual([true, false, false]);
   });
 
-  it("are nobody's when a child that may have had them shows another limit, as one that sets its own", async () => {
+  it("identify no child if one that may have had them shows another limit, like one that sets its own", async () => {
     const marks = new Marks(libc, "none");
     const spawns = [marks.beginSpawn(), marks.beginSpawn()] as const;
     const first = await spawnDaemon();
@@ -137,11 +137,11 @@ describe("inherited marks", () => {
     marks.endSpawn(spawns[0], first.shell);
     expect(await ownersOf(marks, second)).toEqual([second]);
     expect(marks.ownerOf(first.daemon)).toBe(undefined);
-    // What a program has set for itself stays.
+    // A limit that a program sets for itself stays.
     expect(libc.lockLimits(first.shell)?.soft).toBe(77);
   });
 
-  it("leave our own limit as it was also beside spawners that give theirs, whichever hears last", async () => {
+  it("leave our own limit unchanged also with other spawners that set theirs, whichever is notified last", async () => {
     const before = libc.lockLimits(0);
     const [inherited, given] = [new Marks(libc, "none"), new Marks(libc, "any")];
     const spawns = [inherited.beginSpawn(), given.beginSpawn()] as const;
@@ -162,7 +162,7 @@ describe("inherited marks", () => {
     expect(libc.lockLimits(shell)?.soft).toBe(pending.mark);
   });
 
-  it("are none once a spawn has failed", () => {
+  it("are removed once a spawn has failed", () => {
     const before = libc.lockLimits(0);
     const marks = new Marks(libc, "none");
     marks.endSpawn(marks.beginSpawn());
@@ -170,7 +170,7 @@ describe("inherited marks", () => {
   });
 });
 
-describe("marks beside children that the program starts otherwise", () => {
+describe("marks with children that the program starts without the supervisor", () => {
   const foreign: ChildProcess[] = [];
   afterEach(async () => {
     for (const child of foreign.splice(0)) {
@@ -180,7 +180,7 @@ describe("marks beside children that the program starts otherwise", () => {
     }
   });
 
-  it("identify no descendant of one that started during the spawn, and leave it the limit that it would have had", async () => {
+  it("identify no descendant of one that started during the spawn, and leave it its usual limit", async () => {
     const before = libc.lockLimits(0);
     const marks = new Marks(libc, "any");
     const pending = marks.beginSpawn();
@@ -194,7 +194,7 @@ describe("marks beside children that the program starts otherwise", () => {
     expect(libc.lockLimits(other.pid as number)).toEqual(before);
   });
 
-  it("identify no descendant of one that may not be looked at, as a set-user-ID program, and started during the spawn", async () => {
+  it("identify no descendant of one that cannot be inspected, like a set-user-ID program, and started during the spawn", async () => {
     let unseen = 0;
     class Unprivileged extends Libc {
       override lockLimits(pid: number) {
@@ -210,15 +210,15 @@ describe("marks beside children that the program starts otherwise", () => {
     unseen = other.pid as number;
     marks.endSpawn(pending, shell);
     expect(marks.ownerOf(shell)).toBe(shell);
-    // It gives its privileges up.
+    // It drops its privileges.
     unseen = 0;
     expect(marks.ownerOf(other.pid as number)).toBe(undefined);
   });
 
-  it("do not make what such a child left a possible descendant of the spawns that share them", async () => {
+  it("do not attribute what such a child left to the spawns that share them", async () => {
     const marks = new Marks(libc, "any");
     const spawns = [marks.beginSpawn(), marks.beginSpawn()] as const;
-    // All are started with the mark of the second spawn.
+    // All are spawned with the mark of the second spawn.
     const shells = [await spawn("exec sleep 300"), await spawn("exec sleep 300")] as const;
     const other = spawnForeign("sleep", ["300"], { stdio: "ignore" });
     foreign.push(other);
@@ -229,7 +229,7 @@ describe("marks beside children that the program starts otherwise", () => {
     expect(marks.ownerOf(other.pid as number)).toBe(undefined);
   });
 
-  it("identify no daemon of one that was gone before the end of the spawn", async () => {
+  it("identify no daemon of one that exited before the end of the spawn", async () => {
     const marks = new Marks(libc, "any");
     const pending = marks.beginSpawn();
     const shell = await spawn("exec sleep 300");
@@ -246,7 +246,7 @@ describe("marks beside children that the program starts otherwise", () => {
     expect([daemon as number, shell].map((pid) => marks.ownerOf(pid))).toEqual([undefined, shell]);
   });
 
-  it("are not handed down by this program once their child is known, though an older spawn is on its way", async () => {
+  it("are not inherited from this program once their child is known, even if an older spawn is pending", async () => {
     const marks = new Marks(libc, "any");
     const spawns = [marks.beginSpawn(), marks.beginSpawn()] as const;
     const second = await spawn("exec sleep 300");

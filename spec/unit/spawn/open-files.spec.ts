@@ -1,7 +1,7 @@
-// Who has the streams of a child open: names alone do not tell, and many who ask at once are answered by one search.
+// Which processes have the streams of a child open: names alone do not show it, and one search answers many calls.
 import { afterAll, describe, expect, it } from "@jest/globals";
 import { createSupervisor } from "../../../lib/local/supervisor.ts";
-import { FileSearch } from "../../../lib/spawn/child-facts.ts";
+import { FileSearch } from "../../../lib/spawn/child-inspector.ts";
 import { findHolders, findOpenFiles, type StreamFile } from "../../../lib/spawn/open-files.ts";
 import { listPids } from "../../../lib/spawn/proc.ts";
 import { finish } from "../../../lib/spawn/slices.ts";
@@ -23,27 +23,27 @@ const holders = (file: StreamFile, leader: number) =>
     ...streams,
   ]);
 
-describe("who holds a stream", () => {
+describe("the holders of a stream", () => {
   it.each([
     ["pipe", false, "stdin"],
     ["terminal", true, "pty"],
-  ])("has that very %s open, and we do not count", async (_what, tty, stream) => {
+  ])("include a process that has the same %s open, and exclude this program", async (_what, tty, stream) => {
     const { pid, file } = await reader(tty);
     expect(holders(file, pid)).toEqual([[pid, stream]]);
   });
 
-  it("is not who has a terminal of the same name in some container", async () => {
+  it("exclude a process with a terminal of the same name in a container", async () => {
     const { pid, file } = await reader(true);
     expect(holders({ ...file, device: file.device + 1 }, pid)).toEqual([]);
   });
 
-  it("is not who would write a stdin, or read an output", async () => {
+  it("exclude writers of a stdin and readers of an output", async () => {
     const { pid, file } = await reader(false);
     expect(holders({ ...file, stream: "stdout" }, pid)).toEqual([]);
   });
 });
 
-it("neither we nor the guard of our processes hold a stream", async () => {
+it("exclude this program and the guard of its processes", async () => {
   const guarded = createSupervisor({ onSupervisorDeath: "kill" });
   try {
     const process = await guarded.start({ argv: ["/bin/cat"], pipeStdin: true });
@@ -58,7 +58,7 @@ it("neither we nor the guard of our processes hold a stream", async () => {
 });
 
 describe("a search for open files", () => {
-  it("is shared by who asks at the same time, and not by who asks once it runs", async () => {
+  it("is shared by simultaneous calls, and not by calls made while it runs", async () => {
     const search = new FileSearch();
     const [first, second] = [search.find(), search.find()];
     await new Promise((resolve) => setImmediate(resolve));

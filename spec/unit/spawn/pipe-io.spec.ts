@@ -1,4 +1,4 @@
-// Which pipes are made large: stdout before the child runs, the others once they are busy, and every grant is given back.
+// Which pipes are enlarged: stdout before the child runs, the others once they are busy; every grant is returned.
 import { execFileSync } from "node:child_process";
 import { closeSync, constants, openSync, writeSync } from "node:fs";
 import { describe, expect, it } from "@jest/globals";
@@ -8,7 +8,7 @@ import { makeScratch, uniqueName } from "../../support/scratch.ts";
 const scratch = makeScratch();
 const MIB = 1024 * 1024;
 
-/** Grants what it is asked for, and remembers. */
+/** Grants every request, and records it. */
 class Allowance {
   readonly asked: string[] = [];
   granted = 0;
@@ -78,25 +78,25 @@ async function readAll(grower: Allowance, bytes: number): Promise<[stdout: numbe
 }
 
 describe("the pipes of a child", () => {
-  it("are asked for by stdout at once, and by stderr once it is busy", async () => {
+  it("are enlarged at once for stdout, and for stderr once it is busy", async () => {
     const grower = new Allowance(true);
     const [stdout, stderr] = await readAll(grower, 2 * MIB);
     expect(grower).toMatchObject({ asked: [`early ${stdout}`, `busy ${stderr}`], granted: 0 });
   });
 
-  it("are asked for again, once, where they were not granted at first", async () => {
+  it("are requested once more if they were not granted at first", async () => {
     const grower = new Allowance(false);
     const [stdout, stderr] = await readAll(grower, 2 * MIB);
     expect(grower).toMatchObject({ asked: [`early ${stdout}`, `busy ${stdout}`, `busy ${stderr}`], granted: 0 });
   });
 
-  it("stay as they are while there is little on them", async () => {
+  it("stay small while there is little output", async () => {
     const grower = new Allowance(false);
     const [stdout] = await readAll(grower, 65_536);
     expect(grower.asked).toEqual([`early ${stdout}`]);
   });
 
-  it("give back what they were granted when the child never came to be", () => {
+  it("return their grants if the spawn fails", () => {
     const grower = new Allowance(true);
     const [stdout, stderr] = [pipe(), pipe()];
     const io = new PipeIo({ stdin: undefined, stdout: stdout.end, stderr: stderr.end }, Buffer.alloc(1), grower);

@@ -1,4 +1,4 @@
-// Reading /proc where it is hard: command names are free text in the middle of a line of fields.
+// The hard parts of reading /proc: command names are free text in the middle of a line of fields.
 import { symlinkSync } from "node:fs";
 import { afterAll, describe, expect, it } from "@jest/globals";
 import { firstValueFrom } from "rxjs";
@@ -14,7 +14,7 @@ afterAll(() => supervisor.close());
 
 describe("a process in /proc", () => {
   it.each([") S 1 (x", "a b c", "(((", ")))", "new\nline) R 7", "12 34", "ünïcödé"])(
-    "is read rightly when named %j",
+    "is read correctly if named %j",
     async (name) => {
       symlinkSync("/bin/sh", at(name));
       const child = await supervisor.start({ argv: [at(name), "-c", "read line"], pipeStdin: true });
@@ -42,7 +42,7 @@ describe("a process in /proc", () => {
     },
   );
 
-  it("is undefined when there is none", () => {
+  it("is undefined if it does not exist", () => {
     expect(readProcess(2 ** 22 + 1)).toBeUndefined();
     expect(readThreads(2 ** 22 + 1)).toEqual([]);
     expect(readCommand(2 ** 22 + 1)).toBe("[]");
@@ -54,7 +54,7 @@ describe("a process in /proc", () => {
     expect(parseStat(`5 (${name}) ${rest}\n`)).toEqual({ ...entry, startTime: 777 });
   });
 
-  it("knows its terminal, and the group in the foreground there", async () => {
+  it("has its terminal and the foreground group of the terminal", async () => {
     const child = await supervisor.start({ argv: ["/bin/cat"], tty: true });
     const pid = child.info.pid as number;
     expect(readProcess(pid)).toMatchObject({ foreground: pid, terminal: expect.any(Number) });
@@ -62,7 +62,7 @@ describe("a process in /proc", () => {
     await child.terminate({ graceMs: 0 });
   });
 
-  it("has a command of at most 256 characters, none of them halved", async () => {
+  it("has a command of at most 256 characters, all complete", async () => {
     const child = await supervisor.start({
       argv: ["/bin/sh", "-c", "read line", "\u{1f600}".repeat(300)],
       pipeStdin: true,

@@ -1,4 +1,4 @@
-// Long work in slices: it is all done, and others get their turn.
+// Long work in slices: all of it is done, and other work gets its turn.
 import { describe, expect, it } from "@jest/globals";
 import { finish, finishInSlices } from "../../../lib/spawn/slices.ts";
 
@@ -23,7 +23,7 @@ describe("work in slices", () => {
     expect([finish(count(1000)), await finishInSlices(count(1000))]).toEqual([1000, 1000]);
   });
 
-  it("lets others have a turn every few milliseconds", async () => {
+  it("lets other work run every few milliseconds", async () => {
     let turns = 0;
     const turn = () => {
       turns += 1;

@@ -1,4 +1,4 @@
-// What kept a program from starting, with real files: one kind whichever way the child would have been spawned.
+// Why a program could not be started, with real files: the same reason for both spawners.
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { createSupervisor } from "../../../lib/local/supervisor.ts";
@@ -79,24 +79,24 @@ describe("a start by the posix spawner fails", () => {
   const supervisor = createSupervisor({ spawner: "posix" });
   afterAll(() => supervisor.close());
 
-  it.each([false, true])("for what only exec(2) can tell, with tty %p", async (tty) => {
+  it.each([false, true])("for a reason that only exec(2) finds, with tty %p", async (tty) => {
     const failure = async (name: string) => (await refusal(supervisor.start({ argv: [at(name)], tty }))).data;
     expect(await failure("no-format")).toEqual({ kind: "bad-format", path: at("no-format") });
     expect(await failure("lost-interpreter")).toEqual({ kind: "interpreter-not-found", path: at("lost-interpreter") });
   });
 
-  it("for arguments that are too large together", async () => {
+  it("for arguments that are too long together", async () => {
     const argv = ["/bin/true", ...Array.from({ length: 100 }, () => "x".repeat(limits.argBytes - 1))];
     expect((await refusal(supervisor.start({ argv }))).data).toEqual({ kind: "arg-too-long", path: "/bin/true" });
   });
 
-  it("and leaves the id free", async () => {
+  it("and frees the process id", async () => {
     await refusal(supervisor.start({ argv: [at("nothing")], processId: "again" }));
     const process = await supervisor.start({ argv: ["/bin/true"], processId: "again" });
     expect(process.id).toBe("again");
   });
 
-  it("in words that name the interpreter", async () => {
+  it("with a message that names the interpreter", async () => {
     await expect(supervisor.start({ argv: [at("lost-interpreter")] })).rejects.toThrow("/nowhere/interpreter");
   });
 });

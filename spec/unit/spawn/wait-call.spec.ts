@@ -1,4 +1,4 @@
-// What a thread waits for, by the line that /proc shows for its system call, and where that may not be read.
+// What a thread waits for, according to the system call in /proc, and without the right to read that.
 import { describe, expect, it } from "@jest/globals";
 import { waitInCall, waitInFunction } from "../../../lib/spawn/wait-call.ts";
 
@@ -13,30 +13,30 @@ describe("a system call", () => {
   ] as const);
   const wait = (line: string | undefined) => waitInCall(process.pid, line, none, calls);
 
-  it("of reading names its descriptor", () => {
+  it("that reads has its descriptor", () => {
     expect(wait(`0 0x3 0x7f1ff8a4c000 0x20000 0x0 0x0 0x0 ${STACK}\n`)).toEqual({ for: "input", fd: 3 });
   });
 
-  it("of waiting for children is told", () => {
+  it("that waits for children is recognized", () => {
     expect(wait(`61 0xffffffff 0x7fffcebe4f1c 0x0 0x0 0x0 0x0 ${STACK}\n`)).toEqual({ for: "children" });
   });
 
-  it("that is unknown, or goes on after a stop, says nothing more", () => {
+  it("that is unknown, or is restarted after a stop, reveals nothing more", () => {
     expect(wait(`230 0x0 0x0 0x7ffdb9212bf0 0x0 0x0 0x0 ${STACK}\n`)).toEqual({ for: "something" });
     expect(wait(`219 0x0 0x0 0x7ffdb9212bf0 0x0 0x0 0x0 ${STACK}\n`)).toEqual({ for: "something" });
   });
 
   it.each([
-    ["that may not be seen", undefined],
-    ["of somebody who runs", "running\n"],
-    ["of somebody in none", `-1 ${STACK}\n`],
+    ["that cannot be read", undefined],
+    ["of a running thread", "running\n"],
+    ["of a thread outside of any system call", `-1 ${STACK}\n`],
     ["of a 32-bit program, which has other numbers", "0 0x3 0xff8a4c00 0x20000 0x0 0x0 0x0 0xffa1bbd8 0xf7f2503\n"],
     ["that is empty", ""],
-  ])("%s tells nothing", (_what, line) => {
+  ])("%s reveals nothing", (_what, line) => {
     expect(wait(line)).toBeUndefined();
   });
 
-  it("has arguments in the memory of its process, of which what cannot be read tells nothing", () => {
+  it("has arguments in the memory of its process, which reveal nothing if they cannot be read", () => {
     const poll = new Map([[7, "poll"]] as const);
     expect(waitInCall(process.pid, `7 0x10 0x1 0xffffffff 0x0 0x0 0x0 ${STACK}`, none, poll)).toEqual({
       for: "something",
@@ -61,7 +61,7 @@ describe("a function of the kernel", () => {
     ["pipe_write", { for: "something" }],
     ["0", { for: "something" }],
     ["", { for: "something" }],
-  ])("%j is the sleep of who waits for %j", (name, wait) => {
+  ])("%j is the sleep of a thread that waits for %j", (name, wait) => {
     expect(waitInFunction(name)).toEqual(wait);
   });
 });

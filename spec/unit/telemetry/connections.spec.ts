@@ -1,4 +1,4 @@
-// What an OpenTelemetry SDK is told of connections that are cut: over real sockets, with a proxy that cuts them.
+// Metrics of connections that are cut, as an OpenTelemetry SDK sees them: over real sockets, with a proxy that cuts them.
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import type { RemoteBackend } from "../../../lib/client/remote-backend.ts";
 import { connectCodex } from "../../../lib/codex/client/connect-codex.ts";
@@ -35,14 +35,14 @@ describe("a cut connection", () => {
     }
   });
 
-  it("counts nothing when another client comes, or this one leaves", async () => {
+  it("counts nothing when another client connects, or this one disconnects", async () => {
     const other = await host.connect({ meter: metrics.meter });
     await other.close();
     await client.close();
     expect(await metrics.numbers()).toEqual({});
   });
 
-  it("counts a request that is sent again and was done before", async () => {
+  it("counts a request that is sent again after it was done", async () => {
     const process = await client.start({ argv: ["/bin/cat"], pipeStdin: true });
     const local = await host.supervisor.attach(process.id);
     host.proxy.hold("down");
@@ -63,8 +63,8 @@ describe("a cut connection", () => {
   });
 });
 
-describe("a cut connection of the Codex dialect", () => {
-  it("counts the same", async () => {
+describe("a cut connection of the Codex protocol", () => {
+  it("counts as a reconnect and as a resumed session too", async () => {
     const { meter } = metrics;
     const host = await CodexHost.open({ meter });
     const proxy = await WireProxy.to(host.url);

@@ -1,11 +1,11 @@
-// What metrics cost: nothing for a chunk.
+// The cost of metrics: nothing per chunk.
 import { expect, it } from "@jest/globals";
 import type { Meter } from "@opentelemetry/api";
 import { FakeHost } from "../../support/fake-supervisor.ts";
 import { Metrics } from "../../support/metrics.ts";
 import { nextTurn } from "../../support/next-turn.ts";
 
-/** A meter that writes down each call of itself and its instruments. */
+/** A meter that records each call of itself and its instruments. */
 function spyOn(meter: Meter, calls: string[]): Meter {
   return spy(meter, (create, instrument) => {
     calls.push(create);
@@ -26,7 +26,7 @@ function spy<T extends object>(target: T, onCall: (method: string, result: unkno
   });
 }
 
-it("calls no instrument for 10,000 chunks, their readers and their losses", async () => {
+it("calls no instrument for 10,000 chunks, their readers and their gaps", async () => {
   const metrics = new Metrics();
   const calls: string[] = [];
   const meter = spyOn(metrics.meter, calls);

@@ -1,4 +1,4 @@
-// What an OpenTelemetry SDK is told of processes. The results are those of the seeds' tests in local_process.rs.
+// Metrics of processes, as an OpenTelemetry SDK sees them. The results are those of the exec-server's tests (local_process.rs).
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { Subject } from "rxjs";
 import { openExecSessions } from "../../../lib/exec/sessions.ts";
@@ -19,7 +19,7 @@ afterEach(async () => {
   await metrics.close();
 });
 
-/** One process, and how it finished; `running` is zero again. */
+/** One process with its result; `running` is zero again. */
 const once = (result: string): Numbers => ({
   "exec.process.started": 1,
   [`exec.process.finished ${result}`]: 1,
@@ -27,20 +27,20 @@ const once = (result: string): Numbers => ({
 });
 
 describe("the result of a process", () => {
-  it("is success when it exits with 0 before the supervisor is closed", async () => {
+  it("is success if it exits with 0 before the supervisor is closed", async () => {
     const { child } = await host.start();
     child.exit(0);
     await host.close();
     expect(await metrics.numbers()).toEqual(once("success"));
   });
 
-  it.each([3, "SIGSEGV"])("is error when it ends by itself with %s", async (status) => {
+  it.each([3, "SIGSEGV"])("is error if it ends by itself with %s", async (status) => {
     const { child } = await host.start();
     child.exit(status);
     expect(await metrics.numbers()).toEqual(once("error"));
   });
 
-  it("is terminated when that was asked for before the exit, also with code 0", async () => {
+  it("is terminated if that was requested before the exit, also with code 0", async () => {
     const { process, child } = await host.start();
     expect(await process.terminate()).toEqual({ running: true });
     child.exit(0);
@@ -48,7 +48,7 @@ describe("the result of a process", () => {
     expect(await metrics.numbers()).toEqual(once("terminated"));
   });
 
-  it("stays success when it is terminated after the exit", async () => {
+  it("stays success if it is terminated after the exit", async () => {
     const { process, child } = await host.start();
     child.exit(0);
     expect(await process.terminate()).toEqual({ running: false });
@@ -56,7 +56,7 @@ describe("the result of a process", () => {
     expect(await metrics.numbers()).toEqual(once("success"));
   });
 
-  it("is terminated when its time is over", async () => {
+  it("is terminated if it times out", async () => {
     const { child } = await host.start({ timeoutMs: 1000 });
     host.clock.advance(1000);
     child.exit(0);
@@ -72,13 +72,13 @@ describe("the result of a process", () => {
     expect(await metrics.numbers()).toEqual(once("terminated"));
   });
 
-  it("is terminated when the supervisor is closed and the exit never comes to be known", async () => {
+  it("is terminated if the supervisor is closed and the exit never becomes known", async () => {
     await host.start();
     await host.close();
     expect(await metrics.numbers()).toEqual(once("terminated"));
   });
 
-  it("is terminated when the start was cancelled and the child came all the same", async () => {
+  it("is terminated if the start was cancelled and the child was spawned all the same", async () => {
     host.spawner.wait();
     const starting = host.supervisor.start({ argv: ["/fake"], processId: "p" });
     const process = await host.supervisor.attach("p");
@@ -92,7 +92,7 @@ describe("the result of a process", () => {
     expect(await metrics.numbers()).toEqual(once("terminated"));
   });
 
-  it("is none when the start failed", async () => {
+  it("is not recorded if the start failed", async () => {
     host.spawner.spawn = async () => {
       throw new Error("no");
     };
@@ -101,7 +101,7 @@ describe("the result of a process", () => {
   });
 });
 
-describe("the processes that run", () => {
+describe("the running processes", () => {
   it("are counted up at the start and down at the exit, over all supervisors of a program", async () => {
     const other = new FakeHost({ meter: metrics.meter });
     const processes = [await host.start(), await host.start(), await other.start()];
@@ -139,7 +139,7 @@ it("records how long a process ran in seconds, to its exit and not to the end of
   expect(told).toEqual(["started", ["error", 1.5]]);
 });
 
-describe("what passes through", () => {
+describe("the output and input", () => {
   it("is counted in bytes by stream", async () => {
     const pipes = await host.start({ pipeStdin: true });
     pipes.child.output("out\n");
@@ -171,7 +171,7 @@ describe("what passes through", () => {
   });
 });
 
-describe("a loss", () => {
+describe("a loss of output", () => {
   /** Prints more than is retained. */
   async function flood(): Promise<FakeProcess> {
     host = new FakeHost({ meter: metrics.meter, limits: { retainedEvents: 2, mergeBelowBytes: 0 } });
@@ -182,7 +182,7 @@ describe("a loss", () => {
 
   const gaps = async () => (await metrics.numbers())["exec.log.gaps"];
 
-  it("counts for each reader that is told of it, however it reads", async () => {
+  it("counts for each reader that gets a gap, however it reads", async () => {
     const { process, events, child } = await flood();
     expect(events).toHaveLength(10);
     expect(await gaps()).toBeUndefined();
@@ -195,7 +195,7 @@ describe("a loss", () => {
     child.exit(0);
   });
 
-  it("counts for an agent, whose answer says exactly how much it leaves out", async () => {
+  it("counts for an agent, whose answer reports exactly how much it omits", async () => {
     host = new FakeHost({ meter: metrics.meter, limits: { retainedEvents: 2, mergeBelowBytes: 0 } });
     const sessions = openExecSessions(host.supervisor, { clock: host.clock });
     const starting = sessions.start({ argv: ["/fake/program"], tty: true });
@@ -215,7 +215,7 @@ describe("a loss", () => {
     expect(await gaps()).toBe(1);
   });
 
-  it("does not count twice for a read that only looks whether there is something to tell", async () => {
+  it("does not count twice for a read that only checks for news", async () => {
     const { process, child } = await flood();
     expect(await process.read({ waitMs: 1000 })).toMatchObject({ gap: { firstSeq: 1, lastSeq: 8 } });
     expect(await gaps()).toBe(1);
@@ -223,7 +223,7 @@ describe("a loss", () => {
   });
 });
 
-it("tells what is counted and in which unit, and nothing of what was started", async () => {
+it("describes each metric with its unit, and nothing about the commands", async () => {
   const { child } = await host.start({
     argv: ["/secret/program", "secret-argument"],
     env: { NAME: "secret-value" },

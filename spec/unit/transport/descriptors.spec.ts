@@ -1,8 +1,8 @@
-// When descriptors are getting scarce, by the numbers of the system.
+// When descriptors become scarce, by the numbers of the system.
 import { describe, expect, it } from "@jest/globals";
 import { Descriptors } from "../../../lib/transport/descriptors.ts";
 
-/** Descriptors of a program that may open `max` and has `open`. */
+/** The descriptors of a program that may open `max` and has opened `open`. */
 function program(max: number | undefined, open: number, reserve = 100) {
   const state = { open, looks: 0 };
   const descriptors = new Descriptors(reserve, {
@@ -21,17 +21,17 @@ describe("the descriptors of a program", () => {
     [10_000, 9_901, true, false],
     [10_000, 9_975, true, false],
     [10_000, 9_976, true, true],
-    // At most an eighth is kept: 32 of 256.
+    // At most an eighth is reserved: 32 of 256.
     [256, 224, false, false],
     [256, 225, true, false],
     [256, Number.POSITIVE_INFINITY, true, true],
     [undefined, 1_000_000, false, false],
-  ])("of which %p may be open and %p are: scarce %p, used up %p", (max, open, scarce, usedUp) => {
+  ])("with a limit of %p and %p open: scarce %p, used up %p", (max, open, scarce, usedUp) => {
     const { areScarce, areUsedUp } = program(max, open).descriptors;
     expect([areScarce, areUsedUp]).toEqual([scarce, usedUp]);
   });
 
-  it("give connections of one kind an eighth at most", () => {
+  it("limit connections of one kind to an eighth", () => {
     expect(program(256, 0).descriptors.atMostAnEighth(1_000)).toBe(32);
     expect(program(1_000_000, 0).descriptors.atMostAnEighth(1_000)).toBe(1_000);
     expect(program(undefined, 0).descriptors.atMostAnEighth(1_000)).toBe(1_000);
@@ -47,7 +47,7 @@ describe("the descriptors of a program", () => {
     expect(state.looks).toBeLessThan(10);
   });
 
-  it("are those of this very program", () => {
+  it("are those of this program by default", () => {
     const descriptors = new Descriptors(1);
     expect([descriptors.areScarce, descriptors.areUsedUp]).toEqual([false, false]);
   });

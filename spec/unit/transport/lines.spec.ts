@@ -1,4 +1,4 @@
-// Frames as lines: however the bytes come in pieces, each line is one frame, and nothing waits for who does not read.
+// Frames as lines: each line is one frame, however the bytes are cut, and nothing waits for a peer that does not read.
 import { PassThrough, Writable } from "node:stream";
 import { describe, expect, it } from "@jest/globals";
 import { peekFirstByte } from "../../../lib/transport/first-byte.ts";
@@ -16,28 +16,28 @@ function open(output: Writable = new PassThrough(), lineBytes = 10) {
 }
 
 describe("a transport of lines", () => {
-  it("gives each line once, however it is cut, without its ending, and no blank ones", async () => {
+  it("delivers each line once, however it is cut, without its ending, and no blank lines", async () => {
     const { input, frames } = open();
     for (const piece of ["a", "b\nc", "d\r", "\n\n \t\r\n", "e\nf\n"]) input.write(piece);
     await nextTurn();
     expect(frames).toEqual(["ab", "cd", "e", "f"]);
   });
 
-  it("gives the last line without a newline, and then the end", async () => {
+  it("delivers a last line without a newline, and then the end", async () => {
     const { input, frames, closed } = open();
     input.end("one\ntwo");
     expect(await closed).toBe(1006);
     expect(frames).toEqual(["one", "two"]);
   });
 
-  it("writes a line for each frame, and says when it has left", async () => {
+  it("writes a line for each frame, and reports when it has left", async () => {
     const { output, transport } = open();
     await new Promise<void>((resolve) => transport.send(Buffer.from("x"), resolve));
     transport.send(Buffer.from("y"));
     expect(String((output as PassThrough).read())).toBe("x\ny\n");
   });
 
-  it("ends with 1009 at a line that is too long, and takes nothing more", async () => {
+  it("closes with 1009 at a line that is too long, and delivers nothing more", async () => {
     const { input, frames, closed } = open();
     input.write("0123456789x");
     input.write("\nmore\n");
@@ -45,7 +45,7 @@ describe("a transport of lines", () => {
     expect(frames).toEqual([]);
   });
 
-  it("does not wait for long to close when nobody reads", async () => {
+  it("does not wait long for a peer that does not read when it closes", async () => {
     const stuck = new Writable({ write: () => undefined, highWaterMark: 1 });
     const { transport, closed } = open(stuck);
     transport.send(Buffer.from("never read"));
@@ -55,14 +55,14 @@ describe("a transport of lines", () => {
 });
 
 describe("the first byte of a stream", () => {
-  it("is looked at and left in place", async () => {
+  it("is read and left in the stream", async () => {
     const input = new PassThrough();
     input.write("{rest");
     expect(await peekFirstByte(input)).toBe("{".charCodeAt(0));
     expect(String(input.read())).toBe("{rest");
   });
 
-  it("is undefined when the stream ends before", async () => {
+  it("is undefined if the stream ends before it", async () => {
     const input = new PassThrough();
     input.end();
     expect(await peekFirstByte(input)).toBeUndefined();

@@ -1,10 +1,10 @@
-// Two ends in one program.
+// Both ends of a connection in one program.
 import { describe, expect, it } from "@jest/globals";
 import { memoryPair } from "../../../lib/transport/memory-pair.ts";
 import type { Transport } from "../../../lib/transport/transport.ts";
 import { nextTurn } from "../../support/next-turn.ts";
 
-/** All that an end was told, in its order. */
+/** Everything that an end received, in order. */
 function listen(transport: Transport): string[] {
   const told: string[] = [];
   transport.listen({
@@ -15,7 +15,7 @@ function listen(transport: Transport): string[] {
 }
 
 describe("a memory pair", () => {
-  it("delivers in order and in a turn of its own, each way", async () => {
+  it("delivers in order and asynchronously, in both directions", async () => {
     const [left, right] = memoryPair();
     const [toldLeft, toldRight] = [listen(left), listen(right)];
     for (const text of ["a", "b", "c"]) left.send(Buffer.from(text));
@@ -25,7 +25,7 @@ describe("a memory pair", () => {
     expect([toldLeft, toldRight]).toEqual([["d"], ["a", "b", "c"]]);
   });
 
-  it("keeps what comes before somebody listens, the end included", async () => {
+  it("keeps what arrives before `listen`, including the end", async () => {
     const [left, right] = memoryPair();
     left.send(Buffer.from("a"));
     left.close(4401, "no");
@@ -35,7 +35,7 @@ describe("a memory pair", () => {
     expect(told).toEqual(["a", "closed 4401 no"]);
   });
 
-  it("delivers what was sent before the close, nothing after it, and ends once for each", async () => {
+  it("delivers what was sent before the close, nothing after it, and ends once at each end", async () => {
     const [left, right] = memoryPair();
     const told = [listen(left), listen(right)];
     left.send(Buffer.from("a"));
@@ -46,7 +46,7 @@ describe("a memory pair", () => {
     expect(told).toEqual([["closed 1000 bye"], ["a", "closed 1000 bye"]]);
   });
 
-  it("delivers the bytes of the moment, whatever their owner does with them later", async () => {
+  it("delivers the bytes as they were when sent, even if the sender changes them later", async () => {
     const [left, right] = memoryPair();
     const told = listen(right);
     const bytes = Buffer.from("a");

@@ -1,10 +1,10 @@
-// Peers are read in turns: in order, with time for others in between, those that may act first, and not at all while paused.
+// Peers are read in turns: in order, with time for other work in between, by priority, and not at all while paused.
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "@jest/globals";
 import { type Inflow, ReadTurns } from "../../../lib/transport/read-turns.ts";
 import { nextTurn } from "../../support/next-turn.ts";
 
-/** A peer that sends bytes, each of which is a piece; `handle` is what is done with one. */
+/** A peer that sends bytes, each of which is a piece; `handle` handles one. */
 function peer(turns: ReadTurns, handle: (byte: number, inflow: Inflow) => void) {
   const stream = new PassThrough({ highWaterMark: 1024 * 1024 });
   const inflow = turns.open(stream);
@@ -14,14 +14,14 @@ function peer(turns: ReadTurns, handle: (byte: number, inflow: Inflow) => void) 
   return { stream, inflow };
 }
 
-/** Uses up time as a costly request does. */
+/** Uses up time like a costly request. */
 function work(ms: number): void {
   const end = performance.now() + ms;
   while (performance.now() < end);
 }
 
 describe("peers that are read in turns", () => {
-  it("get everything handled in its order", async () => {
+  it("get all pieces handled in order", async () => {
     const bytes = Buffer.from(Array.from({ length: 20_000 }, (_, index) => index % 251));
     const got: number[] = [];
     const { stream } = peer(new ReadTurns(), (byte) => got.push(byte));
@@ -30,7 +30,7 @@ describe("peers that are read in turns", () => {
     expect(Buffer.from(got).equals(bytes)).toBe(true);
   });
 
-  it("leave the event loop to others: a flood takes many turns of it", async () => {
+  it("leave the event loop to other work: a flood takes many turns of it", async () => {
     const turns = new ReadTurns({ turnMs: 1, viewTurnMs: 1 });
     let done = 0;
     const { stream } = peer(turns, () => {
@@ -43,7 +43,7 @@ describe("peers that are read in turns", () => {
     expect(passed).toBeGreaterThan(20);
   });
 
-  it("leave most turns to others while they flood, for connections are accepted one a turn", async () => {
+  it("leave most turns to other work while they flood, since one connection is accepted per turn", async () => {
     let done = 0;
     const { stream, inflow } = peer(new ReadTurns({ turnMs: 2, viewTurnMs: 2 }), () => {
       work(2);
@@ -60,7 +60,7 @@ describe("peers that are read in turns", () => {
     expect(passed).toBeGreaterThan(busy * 5);
   });
 
-  it("share the time of a turn, however many they are", async () => {
+  it("share the time of a turn, however many peers there are", async () => {
     const turns = new ReadTurns({ turnMs: 1, viewTurnMs: 1 });
     let done = 0;
     for (let count = 0; count < 100; count += 1) {
@@ -76,7 +76,7 @@ describe("peers that are read in turns", () => {
     while (done < 100) await nextTurn();
   });
 
-  it("are served before others when they may act", async () => {
+  it("are served before others if they control processes", async () => {
     const turns = new ReadTurns({ turnMs: 1, viewTurnMs: 1 });
     const order: string[] = [];
     for (let count = 0; count < 50; count += 1) {
@@ -95,7 +95,7 @@ describe("peers that are read in turns", () => {
     expect(order.length).toBeLessThan(20);
   });
 
-  it("are handled nothing more of while paused, not even what has arrived", async () => {
+  it("get no piece handled while paused, not even one that has arrived", async () => {
     const got: number[] = [];
     const { stream, inflow } = peer(new ReadTurns(), (byte, self) => {
       got.push(byte);
@@ -110,7 +110,7 @@ describe("peers that are read in turns", () => {
     expect(got).toEqual([1, 2, 3, 4, 5]);
   });
 
-  it("have all promises of a piece settled before the next one: a handler that pauses a moment later is in time", async () => {
+  it("have all promises of a piece settled before the next one, so that a handler can still pause", async () => {
     const got: number[] = [];
     const { stream } = peer(new ReadTurns(), async (byte, self) => {
       got.push(byte);
@@ -122,7 +122,7 @@ describe("peers that are read in turns", () => {
     expect(got).toEqual([1]);
   });
 
-  it("go on when a handler throws", async () => {
+  it("continue after a handler throws", async () => {
     const got: number[] = [];
     const caught: unknown[] = [];
     const { stream } = peer(new ReadTurns(), (byte) => {

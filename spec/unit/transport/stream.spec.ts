@@ -1,4 +1,4 @@
-// Frames over byte streams: whatever pieces the bytes come in, the frames are the same.
+// Frames over byte streams: the frames are the same however the bytes are cut.
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
@@ -9,7 +9,7 @@ import { nextTurn } from "../../support/next-turn.ts";
 
 const FRAME_BYTES = 1_000;
 
-/** What one end was told. */
+/** What one end received. */
 interface Told {
   readonly frames: string[];
   closed: { code: number; reason: string } | undefined;
@@ -27,7 +27,7 @@ function listen(transport: Transport): Told {
   return told;
 }
 
-/** Two ends with a stream each way. */
+/** Two ends with a stream in each direction. */
 function pair() {
   const [there, back] = [new PassThrough(), new PassThrough()];
   const left = streamTransport(back, there, FRAME_BYTES);
@@ -35,7 +35,7 @@ function pair() {
   return { left, right, there, back };
 }
 
-/** The bytes that a transport writes when told so. */
+/** The bytes that a transport writes for these calls. */
 function written(act: (transport: Transport) => void): Buffer {
   const output = new PassThrough();
   act(streamTransport(new PassThrough(), output, FRAME_BYTES));
@@ -52,7 +52,7 @@ describe("a transport over streams", () => {
     expect(bytes.toString("hex")).toBe(`00000000${(4409).toString(16)}0005${Buffer.from("taken").toString("hex")}`);
   });
 
-  it("gives the same frames whatever pieces their bytes come in, then the close with its code", async () => {
+  it("delivers the same frames however their bytes are cut, then the close with its code", async () => {
     const frame = fc.uint8Array({ minLength: 1, maxLength: 50 });
     await fc.assert(
       fc.asyncProperty(
@@ -79,7 +79,7 @@ describe("a transport over streams", () => {
     );
   });
 
-  it("refuses a frame that is too big with 1009 before its bytes come, and tells both ends", async () => {
+  it("refuses a frame that is too big with 1009 before its bytes arrive, and reports that at both ends", async () => {
     const { left, right } = pair();
     const [told, toldRight] = [listen(left), listen(right)];
     left.send(new Uint8Array(FRAME_BYTES));
@@ -92,7 +92,7 @@ describe("a transport over streams", () => {
     expect(told.closed?.code).toBe(1009);
   });
 
-  it("takes frames as large as it is told, from the next one on, and never larger than it was made for", async () => {
+  it("accepts frames up to the given limit, from the next one on, and never above its own maximum", async () => {
     const { left, right } = pair();
     const told = { frames: [] as number[], code: 0 };
     right.limitFrames?.(10);
@@ -114,7 +114,7 @@ describe("a transport over streams", () => {
     expect(told).toEqual({ frames: [9, 10, FRAME_BYTES], code: 1009 });
   });
 
-  it("is over with 1006 when the stream ends in the middle of a frame", async () => {
+  it("closes with 1006 if the stream ends in the middle of a frame", async () => {
     const { left, there } = pair();
     const told = listen(streamTransport(there, new PassThrough(), FRAME_BYTES));
     left.send(Buffer.from("whole"));
@@ -150,7 +150,7 @@ describe("a transport over streams", () => {
     expect(sent).toEqual([1]);
   });
 
-  it("is ended at once by terminate, on both ends", async () => {
+  it("is closed at once by terminate, at both ends", async () => {
     const { left, right } = pair();
     const told = [listen(left), listen(right)];
     left.terminate();

@@ -1,4 +1,4 @@
-// A WebSocket as a transport: what it says of frames that wait when the connection breaks.
+// A WebSocket as a transport: what it reports of frames that wait when the connection breaks.
 import { once } from "node:events";
 import type { AddressInfo, Socket } from "node:net";
 import { afterEach, expect, it } from "@jest/globals";
@@ -11,7 +11,7 @@ afterEach(() => {
   server.close();
 });
 
-it("does not take a frame for sent that was waiting when the connection broke", async () => {
+it("does not report a frame as sent that was waiting when the connection broke", async () => {
   if (!server.address()) await once(server, "listening");
   const client = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
   const [accepted, request] = (await once(server, "connection")) as [WebSocket, { socket: Socket }];
@@ -23,7 +23,7 @@ it("does not take a frame for sent that was waiting when the connection broke", 
   const count = () => {
     sent += 1;
   };
-  // More than the sockets of both ends hold.
+  // More than the socket buffers of both ends hold.
   for (let frame = 0; frame < 100; frame += 1) transport.send(new Uint8Array(1024 * 1024), count);
   client.terminate();
   await over;

@@ -1,5 +1,5 @@
-// Ends the tree of one process after another as a subreaper, while others are being started and when others have left a
-// daemon behind; reports how many of those died with it.
+// As a subreaper, ends the tree of one process after another, while others are being started and when others have left a
+// daemon behind. Reports how many of those were killed too.
 import { readFileSync } from "node:fs";
 import { firstValueFrom, lastValueFrom } from "rxjs";
 import { createSupervisor, lines } from "../../../dist/lib/index.js";
@@ -7,16 +7,16 @@ import { createSupervisor, lines } from "../../../dist/lib/index.js";
 const env = { PATH: "/usr/bin:/bin" };
 const supervisor = createSupervisor({ subreaper: true, spawner: "posix" });
 const sh = (script) => supervisor.start({ argv: ["sh", "-c", script], env });
-const dead = { newborns: 0, daemons: 0 };
+const dead = { starting: 0, daemons: 0 };
 
 for (let round = 0; round < 40; round += 1) {
   const victim = await supervisor.start({ argv: ["sleep", "1000"], env, tty: round % 2 === 0 });
   const starting = Promise.all([sh("sleep 0.02"), sh("sleep 0.02"), sh("sleep 0.02")]);
-  // At another moment of their birth each time.
+  // At a different moment of the spawn each time.
   for (let turn = 0; turn < round % 8; turn += 1) await new Promise((resolve) => setImmediate(resolve));
   await victim.terminate({ graceMs: 0, scope: "tree" });
   const exits = await Promise.all((await starting).map((process) => firstValueFrom(process.exit$)));
-  dead.newborns += exits.filter(({ exitCode }) => exitCode !== 0).length;
+  dead.starting += exits.filter(({ exitCode }) => exitCode !== 0).length;
 }
 
 const DAEMONS = {
@@ -30,7 +30,7 @@ for (const script of Object.values(DAEMONS)) {
   await lastValueFrom(origin.closed$);
   await victim.terminate({ graceMs: 0, scope: "tree" });
   await lastValueFrom(victim.closed$);
-  // A kill takes its time; that it took none shows when nobody has died after this.
+  // A kill takes some time: a process that survived this pause was not killed.
   await lastValueFrom((await sh("sleep 0.1")).closed$);
   if (isAlive(pid)) process.kill(pid, "SIGKILL");
   else dead.daemons += 1;

@@ -1,4 +1,4 @@
-// Q35: SIGUSR1 makes a Node program open a debugger port without a token. Here no signal opens anything, nor ends a server.
+// Q35: SIGUSR1 makes a Node program open a debugger port without a token. Here no signal opens a debugger or ends a server.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect } from "node:net";
@@ -39,7 +39,7 @@ describe("a signal to a program that keeps processes", () => {
     async (signal) => {
       const [node = "", ...args] = cliArgv("mcp");
       const child = spawn(node, args);
-      // Answers, so it is up.
+      // It answers, so it is running.
       const hello = { jsonrpc: "2.0", id: 1, method: "ping" };
       child.stdin.write(`${JSON.stringify(hello)}\n`);
       await once(child.stdout, "data");
@@ -51,7 +51,7 @@ describe("a signal to a program that keeps processes", () => {
     },
   );
 
-  it("is closed again where it opened a debugger before the program itself was loaded", async () => {
+  it("does not leave a debugger open that it opened before the program was loaded", async () => {
     const early =
       'import { url } from "node:inspector"; process.kill(process.pid, "SIGUSR1"); while (url() === undefined) await new Promise(setImmediate);';
     const preload = `data:text/javascript,${encodeURIComponent(early)}`;
@@ -67,7 +67,7 @@ describe("a signal to a program that keeps processes", () => {
     expect(await once(child, "exit")).toEqual([0, null]);
   });
 
-  it("leaves a debugger alone that the user has asked for", async () => {
+  it("does not close a debugger that the user has requested", async () => {
     const child = spawn(process.execPath, ["--inspect=127.0.0.1:0", join(dist, "lib/cli/main.js"), "mcp"]);
     const heard = said(child, "Debugger listening on");
     child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" })}\n`);

@@ -1,5 +1,5 @@
-// Ends the tree of a process on a terminal while this program holds a child of its own between fork and exec, where it has
-// all our descriptors; reports the wait status of that child: 0, or the signal that hit it.
+// Ends the tree of a process on a terminal while a child of this program is between fork and exec, where it has
+// all our descriptors. Reports the wait status of that child: 0, or the signal that killed it.
 import { execFileSync } from "node:child_process";
 import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -24,7 +24,7 @@ execFileSync("mkfifo", [fifo]);
 const supervisor = createSupervisor({ spawner: "posix" });
 const victim = await supervisor.start({ argv: ["/bin/sleep", "1000"], tty: true });
 
-// It opens the fifo before it executes anything, and waits there for a writer.
+// It opens the FIFO before exec, and waits there for a writer.
 const actions = Buffer.alloc(128);
 init(actions);
 addOpen(actions, 9, fifo, 0, 0);
@@ -33,7 +33,7 @@ const spawned = new Promise((resolve) => spawn.async(pid, "/bin/true", actions, 
 while (!readdirSync("/proc/self/task").some((thread) => childrenOf(thread).some(isNewborn))) await pause();
 await victim.terminate({ graceMs: 0, scope: "tree" });
 await lastValueFrom(victim.exit$);
-// Opened for both: a child that was killed reads no more, and a writer alone would wait for it.
+// Opened for reading and writing: a killed child does not read, and a mere writer would wait for it.
 const writer = openSync(fifo, "r+");
 await spawned;
 const status = [0];

@@ -7,7 +7,7 @@
 //                              +--no exit after graceMs + drainDeadlineMs--> over
 import { MAX_TIMER_MS } from "../../protocol/index.ts";
 import type { Cancel, Clock } from "../clock.ts";
-import type { RunPlan } from "./options.ts";
+import type { RunPlan } from "./run-options.ts";
 
 /** Why a run was ended early. */
 export type Expiry = "timeout" | "abort";

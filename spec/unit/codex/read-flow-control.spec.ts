@@ -1,6 +1,6 @@
-// How lossless readers hold an exec-server back, and when they must not.
+// When lossless readers pause an exec-server, and when they must not.
 import { beforeEach, describe, expect, it } from "@jest/globals";
-import { Brake } from "../../../lib/codex/client/brake.ts";
+import { ReadFlowControl } from "../../../lib/codex/client/read-flow-control.ts";
 import { ExecwireError } from "../../../lib/errors.ts";
 import type { Hold } from "../../../lib/log/log-view.ts";
 import { ReplayLog } from "../../../lib/log/replay-log.ts";
@@ -13,8 +13,8 @@ class Followed {
   readonly hold: Hold;
   position = 0;
 
-  constructor(brake: Brake) {
-    this.log = new ReplayLog({ pauseAtBytes: 100 }, { onPressure: (full) => brake.press(this.log.holds, full) });
+  constructor(flow: ReadFlowControl) {
+    this.log = new ReplayLog({ pauseAtBytes: 100 }, { onPressure: (full) => flow.setPressure(this.log.holds, full) });
     this.hold = this.log.hold(() => this.position);
   }
 
@@ -24,24 +24,24 @@ class Followed {
   }
 }
 
-describe("a brake", () => {
+describe("flow control of reads from an exec-server", () => {
   let clock: FakeClock;
   let isPaused: boolean;
-  let brake: Brake;
+  let flow: ReadFlowControl;
   let one: Followed;
   let other: Followed;
   beforeEach(() => {
     clock = new FakeClock();
     isPaused = false;
-    brake = new Brake({
+    flow = new ReadFlowControl({
       leaseMs: 1_000,
       clock,
       setPaused: (paused) => {
         isPaused = paused;
       },
     });
-    one = new Followed(brake);
-    other = new Followed(brake);
+    one = new Followed(flow);
+    other = new Followed(flow);
   });
 
   it("pauses while any reader is more than a window behind", () => {
@@ -56,15 +56,15 @@ describe("a brake", () => {
     expect([isPaused, clock.armed]).toEqual([false, 0]);
   });
 
-  it("does not pause while an answer is awaited, for a reader may wait for it", () => {
+  it("does not pause while a reply is pending, since a reader may wait for it", () => {
     print(one.log, "x".repeat(101));
-    brake.isBusy = true;
+    flow.isBusy = true;
     expect(isPaused).toBe(false);
-    brake.isBusy = false;
+    flow.isBusy = false;
     expect(isPaused).toBe(true);
   });
 
-  it("drops a reader that shows no sign of life for a whole lease", () => {
+  it("drops a reader that does not renew its hold for a whole lease", () => {
     print(one.log, "x".repeat(101));
     clock.advance(999);
     one.hold.renew();
@@ -76,9 +76,9 @@ describe("a brake", () => {
     expect(isPaused).toBe(false);
   });
 
-  it("waits no longer for a process that is being ended, until its reader has caught up", () => {
+  it("stops waiting for the reader of a process that is being terminated, until it has caught up", () => {
     print(one.log, "x".repeat(101));
-    brake.release(one.log.holds);
+    flow.ignore(one.log.holds);
     print(one.log, "x".repeat(300));
     expect([isPaused, one.hold.isLive, clock.armed]).toEqual([false, true, 0]);
     one.read();
@@ -95,9 +95,9 @@ describe("a brake", () => {
     expect([isPaused, one.hold.isLive, clock.armed]).toEqual([false, true, 0]);
   });
 
-  it("waits for no reader once it is off, and leaves no timer behind", () => {
+  it("waits for no reader once it is disabled, and leaves no timer behind", () => {
     print(one.log, "x".repeat(101));
-    brake.off();
+    flow.disable();
     expect([isPaused, clock.armed]).toEqual([false, 0]);
   });
 });

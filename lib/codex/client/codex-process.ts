@@ -1,5 +1,5 @@
-// One process as this client knows it: what was asked for, what became of it, and its log. The dialect tells neither pid
-// nor start time nor labels; what of these is known is known here.
+// One process of this client: its start request, its state and its log. The server reports no pid, start time or labels; this
+// client remembers the last two.
 //
 //  starting --confirmed--> running --exited--> exited --closed--> closed --retention--> removed
 //     +-- refused, cancelled --> removed
@@ -15,57 +15,57 @@ import { CodexFollower } from "./codex-follower.ts";
 import { asOurs, refused } from "./refusals.ts";
 import type { StartRequest } from "./start-params.ts";
 
-/** What a client knows of a process before it runs. */
+/** What the client knows of a process before it runs. */
 export type Identity = Pick<
   ProcessInfo,
   "processId" | "incarnation" | "argv" | "argvOmitted" | "cwd" | "tty" | "stdin" | "startedAt" | "labels"
 >;
 
-/** What a process needs of its client. */
-export interface KnownProcessOptions {
+/** What a process gets from its client. */
+export interface CodexProcessOptions {
   readonly identity: Identity;
-  /** The request that starts it. */
+  /** Params of the request that starts it. */
   readonly params: StartRequest["params"];
   readonly calls: CodexCalls;
   readonly clock: Clock;
   readonly retainedBytes: number;
   readonly retainedEvents: number;
   readonly windowBytes: number;
-  /** Whether nothing is read from the connection at the moment. */
+  /** Whether reading from the connection is paused. */
   readonly isPaused: () => boolean;
-  readonly onChange: (process: KnownProcess) => void;
-  readonly onPressure: (process: KnownProcess, full: boolean) => void;
-  readonly onTerminate: (process: KnownProcess) => void;
+  readonly onChange: (process: CodexProcess) => void;
+  readonly onPressure: (process: CodexProcess, full: boolean) => void;
+  readonly onTerminate: (process: CodexProcess) => void;
 }
 
-/** How a shell tells a death by SIGKILL, and what the exec-server tells of any death by signal on a tty. */
+/** Exit codes for a death by SIGKILL, as a shell reports it, and for any death by signal on a tty, as the exec-server does. */
 const KILLED = 137;
 const KILLED_ON_TTY = 1;
-/** What the server says of an exit whose status it does not know. */
+/** The exit code that the server sends if it does not know the status. */
 const UNKNOWN_STATUS = -1;
 
 /** A process of this client. */
-export class KnownProcess {
+export class CodexProcess {
   readonly follower: CodexFollower;
-  /** The request that starts it. */
+  /** Params of the request that starts it. */
   readonly params: StartRequest["params"];
-  /** Bytes of memory that it costs beside its log. */
+  /** Bytes of memory that it uses in addition to its log. */
   readonly cost: number;
-  /** Resolves when it runs; rejects when it never will. */
+  /** Resolves when the process runs; rejects if the start failed. */
   readonly started: Promise<void>;
-  /** Resolves when nothing will be heard of it any more. */
+  /** Resolves when no more events can come. */
   readonly over: Promise<void>;
-  readonly #options: KnownProcessOptions;
+  readonly #options: CodexProcessOptions;
   #settleStarted!: { resolve(): void; reject(error: ExecwireError): void };
   #settleOver!: () => void;
   #state: ProcessState = "starting";
   #sandboxType = "none";
   #isCancelled = false;
-  /** Terminations that were not answered yet, and whether one was answered with "it was running". */
+  /** Pending `process/terminate` requests, and whether the reply to one was that the process was running. */
   #terminating = 0;
   #wasTerminated = false;
 
-  constructor(options: KnownProcessOptions) {
+  constructor(options: CodexProcessOptions) {
     this.#options = options;
     this.params = options.params;
     const { retainedBytes, retainedEvents, windowBytes, clock } = options;
@@ -75,14 +75,14 @@ export class KnownProcess {
     this.over = new Promise((resolve) => {
       this.#settleOver = resolve;
     });
-    // The error belongs to whoever started it.
+    // The caller of start reports the error.
     this.started.catch(() => undefined);
     this.follower = new CodexFollower({
       retainedBytes,
       retainedEvents,
       windowBytes,
       clock,
-      ask: (afterSeq, onReply, onError) => this.#ask(afterSeq, onReply, onError),
+      read: (afterSeq, onReply, onError) => this.#read(afterSeq, onReply, onError),
       isPaused: options.isPaused,
       exitOf: (event) => this.#exitOf(event),
       onChange: () => this.#follow(),
@@ -111,7 +111,7 @@ export class KnownProcess {
     return this.#isCancelled;
   }
 
-  /** Whether nothing runs any more, as far as can ever be known. */
+  /** Whether no more events can come: it is closed or removed, or its log has failed. */
   get isOver(): boolean {
     return this.#state === "closed" || this.#state === "removed" || this.log.failure !== undefined;
   }
@@ -123,7 +123,7 @@ export class KnownProcess {
       state: this.#state,
       exitCode: exited?.exitCode ?? null,
       signal: exited?.signal ?? null,
-      // This client asks for none; a server may put its children into one all the same, and then it is told.
+      // This client requests no sandbox, but a server may use one all the same, and reports it.
       sandbox: this.#sandboxType,
     };
   }
@@ -137,19 +137,19 @@ export class KnownProcess {
     this.follower.begin();
   }
 
-  /** It never ran, or nobody knows how it ended. */
+  /** The start failed, or no more can be known of the process. */
   fail(error: ExecwireError): void {
     this.#settleStarted.reject(error);
     this.follower.fail(error);
     this.#settleOver();
   }
 
-  /** Nobody finds it by its id any more. */
+  /** The process table has removed it. */
   remove(): void {
     if (this.#state !== "removed") this.#become("removed");
   }
 
-  /** Kills its process group. Answers whether there was something to kill. */
+  /** Kills its process group. Returns whether the process was running. */
   async terminate(): Promise<{ readonly running: boolean }> {
     if (this.#state === "starting") {
       this.#isCancelled = true;
@@ -158,7 +158,7 @@ export class KnownProcess {
     }
     if (this.#state !== "running") return { running: false };
     this.#terminating += 1;
-    // What it printed last must not keep its end from being told.
+    // Unread output must not block the notification of its end.
     this.#options.onTerminate(this);
     try {
       const running = await this.kill();
@@ -169,14 +169,14 @@ export class KnownProcess {
     }
   }
 
-  /** Sends the kill itself, whatever is known. */
+  /** Sends the kill, in any state. Returns whether the process was running. */
   async kill(): Promise<boolean> {
     const { calls } = this.#options;
     const answer = calls.call("process/terminate", { processId: this.id }, { afterLoss: "repeat" });
     return answerOf(terminateResult, await answer.catch(refused)).running;
   }
 
-  #ask(afterSeq: Seq, onReply: (reply: ReadReply) => void, onError: (error: ExecwireError) => void): void {
+  #read(afterSeq: Seq, onReply: (reply: ReadReply) => void, onError: (error: ExecwireError) => void): void {
     const params = { processId: this.id, afterSeq, maxBytes: null, waitMs: 0 };
     const answer = {
       onResult: (result: unknown) => onReply(answerOf(readResult, result)),
@@ -185,7 +185,7 @@ export class KnownProcess {
     this.#options.calls.request("process/read", params, answer, { afterLoss: "drop" });
   }
 
-  /** The dialect tells a death by signal as a number that a program may as well have chosen, so it is told as that. */
+  /** The server reports a death by signal as an exit code that a program can return as well, so it stays an exit code here. */
   #exitOf({ seq, exitCode, sandboxDenied }: RawEvent & { readonly type: "exited" }): ExitedEvent {
     const killed = this.#options.identity.tty ? KILLED_ON_TTY : KILLED;
     const wasTerminated = this.#wasTerminated || (this.#terminating > 0 && exitCode === killed);
