@@ -38,13 +38,12 @@ export class HeldPosition {
     else this.#hold.renew();
   }
 
-  /** Output bytes between it and `seq` that the client may still read; 0 once it is no longer live. */
+  /** Output bytes between it and `seq`, as the client counts them: with those of its gaps. 0 once it is no longer live. */
   bytesUpTo(seq: Seq): number {
     if (!this.#hold.isLive) return 0;
     const sent = this.#log.offsetAfter(seq);
-    // The client cannot read what was evicted, and reads a restarted log from its beginning.
-    const evictedSeq = this.#log.firstSeq - 1;
-    const read = this.#log.offsetAfter(Math.max(this.#acked, evictedSeq)) ?? this.#log.offsetAfter(evictedSeq);
+    // Unknown where the log was restarted since, or had evicted it before the client came.
+    const read = this.#log.offsetAfter(this.#acked) ?? this.#log.offsetAfter(this.#log.firstSeq - 1);
     return sent === undefined || read === undefined ? 0 : sent - read;
   }
 
