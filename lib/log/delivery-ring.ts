@@ -93,6 +93,12 @@ export class DeliveryRing {
     return seq < this.#first ? this.#evictedOffset : (this.#offsets[this.#indexOf(seq) & this.#mask] as number);
   }
 
+  /** The last seq of the delivery that covers `seq`; `seq` itself where none is retained. */
+  endOf(seq: Seq): Seq {
+    if (this.#isDense || seq < this.#first || seq > this.#head) return seq;
+    return lastSeqOf(this.#items[this.#indexOf(seq) & this.#mask] as Delivery);
+  }
+
   #skip({ lastSeq, bytes }: GapNotice): void {
     this.#isDense &&= lastSeq === this.#head + 1;
     this.#head = lastSeq;

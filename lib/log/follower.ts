@@ -158,7 +158,8 @@ export class Follower {
 
   /** The seq that every holding reader has reached; the head without holds. */
   get #readSeq(): Seq {
-    return Math.min(this.log.holds.floor(), this.log.headSeq);
+    // A reader within a gap has nothing more to read of it, and the source knows the offset of its end only.
+    return this.log.endOf(Math.min(this.log.holds.floor(), this.log.headSeq));
   }
 
   /** Only a lossless subscription is acknowledged. */

@@ -241,6 +241,11 @@ export class ReplayLog implements LogView {
     return this.#ring.bytesUpTo(seq);
   }
 
+  /** The last seq of the gap that covers `seq`; for an event `seq` itself. */
+  endOf(seq: Seq): Seq {
+    return this.#ring.endOf(seq);
+  }
+
   /** Known output bytes after the delivery that covers `seq`; evicted ones do not count. */
   bytesAfter(seq: Seq): number {
     return this.#ring.bytesUpTo(this.#ring.head) - this.#ring.bytesUpTo(seq);
