@@ -99,7 +99,7 @@ export class HoldSet {
     for (const entry of this.#entries) if (entry.position() <= seq) this.#entries.delete(entry);
   }
 
-  /** Notifies the writer when lossless readers begin or cease to fill the log. */
+  /** Reports to the writer when the log becomes full of what lossless holds have not read, and when it no longer is. */
   check(): void {
     if (this.#entries.size === 0 && !this.#full) return;
     const full = this.#entries.size > 0 && this.#isTooMuch(this.floor());
@@ -113,7 +113,7 @@ export class HoldSet {
     for (const entry of this.#entries) entry.alive = false;
   }
 
-  /** Ends the round: lossless holds that were not renewed are released. The next round begins. */
+  /** Ends a round: lossless holds that were not renewed since it began are released. The next round begins. */
   endLease(): void {
     for (const entry of this.#entries) if (!entry.alive) entry.release();
     this.beginLease();

@@ -1,5 +1,4 @@
-// Reads a log by long poll, for clients that do not subscribe. The semantics are those of `process/read` of the Codex exec-server
-// (`exec_read` in its local_process.rs); in addition, lost output is reported as `gap`.
+// A log read by long poll, for clients that ask instead of subscribing. What was lost before the first chunk is reported as a gap.
 import type { GapNotice, OutputEvent, ReadOptions, ReadResult, Seq } from "../../protocol/index.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { Cursor } from "./cursor.ts";

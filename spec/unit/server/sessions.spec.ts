@@ -114,7 +114,7 @@ describe("the sessions of a server", () => {
     },
   );
 
-  it("have secrets that cannot be guessed", () => {
+  it("have secrets that nobody can guess", () => {
     const secrets = new Set(Array.from({ length: 100 }, () => new Session("view").secret));
     expect(secrets.size).toBe(100);
     for (const secret of secrets) expect(Buffer.from(secret, "base64url").length).toBe(32);
