@@ -18,7 +18,6 @@ export type {
   PipeHolder,
   ProcessEvent,
   ProcessInfo,
-  ProcessMetadata,
   ProcessSpec,
   ProcessState,
   ReadOptions,

@@ -59,7 +59,6 @@ export type {
   KillScope,
   PipeHolder,
   ProcessInfo,
-  ProcessMetadata,
   ProcessSpec,
   ProcessState,
   ReadOptions,

@@ -136,8 +136,8 @@ export const limits = {
    * chunk to each viewer.
    */
   viewConnectionsBytes: 16 * 1024 * 1024,
-  /** The same for clients of the Codex protocol: room for one reply of hundreds of MiB beside the other clients. */
-  codexConnectionsBytes: 1024 * 1024 * 1024,
+  /** The same for clients of a dialect. For Codex clients: room for one reply of hundreds of MiB beside the other clients. */
+  dialectConnectionsBytes: 1024 * 1024 * 1024,
   /** A peer that accepts no byte of its outbox for this long is dropped. Any byte counts, so a slow line is not dropped. */
   stallMs: 30_000,
   /** When the outboxes of one kind are full together for this long, the connections above their share are dropped. */

@@ -26,17 +26,6 @@ export interface TtyOptions extends Partial<TerminalSize> {
   readonly raw?: boolean;
 }
 
-/**
- * Identifies the requester of a process, for correlation only: it grants nothing. The Codex exec-server chose the variable
- * names.
- */
-export interface ProcessMetadata {
-  /** Passed on as CODEX_THREAD_ID. */
-  readonly threadId?: string;
-  /** Passed on as CODEX_TOOL_CALL_ID. May be empty; a value that contains NUL is left out. */
-  readonly toolCallId?: string;
-}
-
 /** How to start a process. */
 export interface ProcessSpec {
   /**
@@ -51,8 +40,6 @@ export interface ProcessSpec {
   /** The exact environment; with `envPolicy`, an overlay on the policy's result. Default: empty. */
   readonly env?: Readonly<Record<string, string>>;
   readonly envPolicy?: EnvPolicy;
-  /** Applied to the environment last. Variables for absent fields are removed, so that no stale id is passed on. */
-  readonly metadata?: ProcessMetadata;
   /** The name that the program sees as its own (argv[0]). */
   readonly arg0?: string;
   /** A terminal instead of pipes. Default size: 24 rows, 80 columns. */
@@ -190,8 +177,8 @@ export interface ProcessInfo {
   readonly exitCode: number | null;
   readonly signal: string | null;
   /**
-   * The active sandbox, as the host names it: `none` on this host so far; Codex hosts also have `linuxSeccomp`, `macosSeatbelt`
-   * and `windowsRestrictedToken`.
+   * The active sandbox, as the host names it: `none` on this host so far; others have `linuxSeccomp`, `macosSeatbelt` and
+   * `windowsRestrictedToken`.
    */
   readonly sandbox: string;
   readonly labels: Readonly<Record<string, string>>;

@@ -39,7 +39,6 @@ const SPEC_FIELDS = new Set<string>([
   "cwd",
   "env",
   "envPolicy",
-  "metadata",
   "arg0",
   "tty",
   "pipeStdin",
@@ -66,7 +65,6 @@ export function checkSpec(spec: unknown, limits: SpecLimits = NO_LIMITS): Proble
     optional(arg0, (name) => checkText("arg0", name)) ??
     optional(spec.env, (env) => checkEnv("env", env)) ??
     optional(spec.envPolicy, (policy) => checkEnvPolicy(policy, limits)) ??
-    optional(spec.metadata, checkMetadata) ??
     optional(tty, checkTty) ??
     optional(spec.pipeStdin, (flag) => checkFlag("pipeStdin", flag)) ??
     optional(spec.merge, (flag) => checkFlag("merge", flag)) ??
@@ -164,17 +162,6 @@ function checkPatterns(
   const patterns = list as readonly string[];
   if (wrong || patterns.length <= envPatterns) return wrong;
   return problem(field, `must have at most ${envPatterns} patterns, has ${patterns.length}`);
-}
-
-function checkMetadata(metadata: unknown): Problem | undefined {
-  if (!isRecord(metadata)) return problem("metadata", `must be an object, got ${describe(metadata)}`);
-  const unknown = Object.keys(metadata).find((name) => !["threadId", "toolCallId"].includes(name));
-  if (unknown !== undefined) return problem(`metadata.${unknown}`, "is not a field of the metadata");
-  const { threadId, toolCallId } = metadata;
-  if (toolCallId !== undefined && typeof toolCallId !== "string") {
-    return problem("metadata.toolCallId", `must be a string, got ${describe(toolCallId)}`);
-  }
-  return optional(threadId, (id) => checkText("metadata.threadId", id));
 }
 
 function checkTty(tty: unknown): Problem | undefined {

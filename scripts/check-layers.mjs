@@ -33,7 +33,7 @@ const PEERS = {
   "lib/index.ts": ["lib/connect.ts"],
 };
 
-/** Within the project, these import only themselves and this list: server and client know neither each other nor a host. */
+/** Within the project, these import only themselves and this list: no end knows how a host runs processes. */
 const CONTRACT = [
   "protocol",
   "lib/log",
@@ -46,6 +46,7 @@ const CONTRACT = [
 const ONLY = {
   "lib/server": [...CONTRACT, "lib/telemetry", "lib/transport"],
   "lib/client": [...CONTRACT, "lib/transport"],
+  "lib/codex": [...CONTRACT, "lib/host", "lib/files", "lib/telemetry", "lib/transport", "lib/server", "lib/client"],
 };
 
 /** Code that also runs in a browser: imports no `node:` module, only these packages, and only project code of this list. */

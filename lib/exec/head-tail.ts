@@ -1,5 +1,5 @@
 // Keeps the beginning and the end of a stream within a bound, and counts the bytes between them. Both ends, since a program first
-// prints what it does and last how it went; the Codex exec-server keeps only the beginning and loses the error.
+// prints what it does and last how it went: a beginning alone would lose the error.
 //
 // Invariants
 // 1. `head` and `tail` are the first and the last bytes of the stream, each without a hole; all missing bytes lie between them.

@@ -35,7 +35,7 @@ export interface RunResult {
   /** The processes that held the streams then, if the backend can list them. */
   readonly holders?: readonly PipeHolder[];
   /**
-   * Gaps in the log: 0, unless the caller was blocked for minutes or a Codex exec-server lost output. Lost bytes count as omitted
+   * Gaps in the log: 0, unless the caller was blocked for minutes or the host lost output. Lost bytes count as omitted
    * if their number is known.
    */
   readonly gaps: number;

@@ -1,5 +1,5 @@
 // Runs one command to its end and returns its output and exit as one value. Built on `Process` alone, so it is the same for a
-// local process, a server's, and a Codex exec-server's.
+// local process and for one of a server.
 import type { Observable } from "rxjs";
 import type { ProcessSpec } from "../../protocol/index.ts";
 import type { Backend } from "../process/backend.ts";

@@ -1,22 +1,26 @@
-// What readers ask a log to keep. The lossless ones: the lowest of their positions is the floor of eviction, and the reason
-// to pause the writer. The others only wish for more than the log would keep by itself, within bounds.
+// Positions that readers ask a log to keep. What follows a lossless hold is never evicted: the writer pauses instead. A bounded
+// hold never pauses the writer: it keeps more than the log would by itself, up to its bound.
 import type { Seq } from "../../protocol/index.ts";
 import type { Hold } from "./log-view.ts";
 
 /** One hold. A class, since V8 makes a hidden class of its own for each literal with a getter. */
 class Entry implements Hold {
   readonly position: () => Seq;
-  /** What is to be kept at most; infinite for a hold that pauses the writer. */
-  readonly bytes: number;
+  /** Output bytes that the log may retain for this hold; infinite for a lossless one. */
+  readonly maxBytes: number;
   readonly #among: Set<Entry>;
   readonly #onMove: () => void;
-  alive = true;
+  isRenewed = true;
 
-  constructor(position: () => Seq, bytes: number, among: Set<Entry>, onMove: () => void) {
+  constructor(position: () => Seq, maxBytes: number, among: Set<Entry>, onMove: () => void) {
     this.position = position;
-    this.bytes = bytes;
+    this.maxBytes = maxBytes;
     this.#among = among.add(this);
     this.#onMove = onMove;
+  }
+
+  get isLossless(): boolean {
+    return this.maxBytes === Number.POSITIVE_INFINITY;
   }
 
   get isLive(): boolean {
@@ -24,7 +28,7 @@ class Entry implements Hold {
   }
 
   renew(): void {
-    this.alive = true;
+    this.isRenewed = true;
     this.#onMove();
   }
 
@@ -33,19 +37,9 @@ class Entry implements Hold {
   }
 }
 
-/** What is to be kept beyond the bounds of a log, when there is memory for it. */
-export interface Wish {
-  /** From this seq on, exclusively. */
-  readonly floor: Seq;
-  readonly bytes: number;
-}
-
-const NO_WISH: Wish = { floor: Number.POSITIVE_INFINITY, bytes: 0 };
-
-/** Positions that must not be evicted, with back-pressure while they fill the log. */
+/** The holds of one log. */
 export class HoldSet {
   readonly #entries = new Set<Entry>();
-  readonly #wishes = new Set<Entry>();
   readonly #isTooMuch: (floor: Seq) => boolean;
   readonly #onPressure: ((full: boolean) => void) | undefined;
   readonly #onMove: () => void;
@@ -62,39 +56,30 @@ export class HoldSet {
     this.#onMove = onMove;
   }
 
-  add(position: () => Seq): Hold {
-    return new Entry(position, Number.POSITIVE_INFINITY, this.#entries, this.#onMove);
+  /** Adds a hold: a lossless one, or with `maxBytes` a bounded one, which needs no lease. */
+  add(position: () => Seq, maxBytes: number = Number.POSITIVE_INFINITY): Hold {
+    return new Entry(position, maxBytes, this.#entries, this.#onMove);
   }
 
-  /** A hold that gives in: it neither pauses the writer nor needs a lease. */
-  addWish(position: () => Seq, bytes: number): Hold {
-    return new Entry(position, bytes, this.#wishes, this.#onMove);
+  /** Whether a hold keeps `seq` in a log that retains so many bytes. With an infinite number, only lossless holds do. */
+  keeps(seq: Seq, retainedBytes: number): boolean {
+    for (const { position, maxBytes } of this.#entries) if (retainedBytes <= maxBytes && seq > position()) return true;
+    return false;
   }
 
-  /** All wishes together. */
-  wish(): Wish {
-    if (this.#wishes.size === 0) return NO_WISH;
-    let { floor, bytes } = NO_WISH;
-    for (const wish of this.#wishes) {
-      floor = Math.min(floor, wish.position());
-      bytes = Math.max(bytes, wish.bytes);
-    }
-    return { floor, bytes };
-  }
-
-  /** The lowest held position; infinite without holds. */
+  /** The lowest lossless position; infinite without one. */
   floor(): Seq {
     let floor = Number.POSITIVE_INFINITY;
-    for (const { position } of this.#entries) floor = Math.min(floor, position());
+    for (const entry of this.#entries) if (entry.isLossless) floor = Math.min(floor, entry.position());
     return floor;
   }
 
-  /** Whether `test` is true of every lossless position. */
+  /** Whether `test` is true of the position of every hold. */
   every(test: (position: Seq) => boolean): boolean {
     return [...this.#entries].every(({ position }) => test(position()));
   }
 
-  /** Drops the lossless holds at `seq` or before it. The next event may evict what they kept. */
+  /** Drops the holds at `seq` or before it. The next event may evict what they kept. */
   drop(seq: Seq): void {
     for (const entry of this.#entries) if (entry.position() <= seq) this.#entries.delete(entry);
   }
@@ -102,7 +87,8 @@ export class HoldSet {
   /** Reports to the writer when the log becomes full of what lossless holds have not read, and when it no longer is. */
   check(): void {
     if (this.#entries.size === 0 && !this.#full) return;
-    const full = this.#entries.size > 0 && this.#isTooMuch(this.floor());
+    const floor = this.floor();
+    const full = floor < Number.POSITIVE_INFINITY && this.#isTooMuch(floor);
     if (full === this.#full) return;
     this.#full = full;
     this.#onPressure?.(full);
@@ -110,12 +96,12 @@ export class HoldSet {
 
   /** Begins a round of the lease, in which every lossless hold must be renewed once. */
   beginLease(): void {
-    for (const entry of this.#entries) entry.alive = false;
+    for (const entry of this.#entries) entry.isRenewed = false;
   }
 
   /** Ends a round: lossless holds that were not renewed since it began are released. The next round begins. */
   endLease(): void {
-    for (const entry of this.#entries) if (!entry.alive) entry.release();
+    for (const entry of this.#entries) if (!entry.isRenewed && entry.isLossless) entry.release();
     this.beginLease();
   }
 }

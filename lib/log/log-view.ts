@@ -32,8 +32,8 @@ export interface LogView {
   /** Calls `wake` after each append or failure, without data: call `next` for it. Returns a function that unregisters. */
   onAppend(wake: () => void): () => void;
   /**
-   * Keeps what follows `position()` until released or no longer renewed; the writer pauses instead of evicting it. With
-   * `upToBytes` it never pauses: that much is kept, even above the log's own bound, and beyond it the oldest goes.
+   * Keeps what follows `position()` until released or no longer renewed: the writer pauses instead of evicting it. With
+   * `upToBytes` the writer never pauses: that much is kept, even above the log's own bound, and the oldest beyond it is evicted.
    */
   hold(position: () => Seq, upToBytes?: number): Hold;
   /** A gap was delivered to a reader. Only counters change, not the log. */

@@ -1,4 +1,4 @@
-// A log read by long poll, for clients that ask instead of subscribing. What was lost before the first chunk is reported as a gap.
+// Reads a log by long poll, for clients that do not subscribe. Output lost before the first chunk is reported as `gap`.
 import type { GapNotice, OutputEvent, ReadOptions, ReadResult, Seq } from "../../protocol/index.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { Cursor } from "./cursor.ts";

@@ -27,7 +27,7 @@ import { limits } from "../../protocol/index.ts";
 import type { ExecwireError } from "../errors.ts";
 import { compact, isSameExit, mayFollow } from "./accepted.ts";
 import { DeliveryRing, firstSeqOf, gap, lastSeqOf } from "./delivery-ring.ts";
-import { HoldSet, type Wish } from "./hold-set.ts";
+import { HoldSet } from "./hold-set.ts";
 import type { LogCounts } from "./log-counts.ts";
 import type { Hold, LogView } from "./log-view.ts";
 import { MemoryBudget } from "./memory-budget.ts";
@@ -76,7 +76,7 @@ export class ReplayLog implements LogView {
   #ring = new DeliveryRing();
   #printed = { stdout: 0, stderr: 0, pty: 0 };
   /** Bytes added while the shared budget was exceeded that this log still has to evict. */
-  #owed = 0;
+  #overBudgetBytes = 0;
   /** Since a `restart`, no reader has seen the beginning yet. */
   #isRestarted = false;
   #exited: ExitedEvent | undefined;
@@ -258,8 +258,7 @@ export class ReplayLog implements LogView {
   }
 
   hold(position: () => Seq, upToBytes?: number): Hold {
-    if (upToBytes !== undefined) return this.holds.addWish(position, upToBytes);
-    const hold = this.holds.add(position);
+    const hold = this.holds.add(position, upToBytes);
     this.#writer.onReaders?.();
     return hold;
   }
@@ -270,8 +269,7 @@ export class ReplayLog implements LogView {
 
   /** Evicts all output that no hold keeps, but not the end; for a closed log when closed logs use too much memory. */
   trim(): void {
-    const floor = Math.min(this.holds.floor(), this.holds.wish().floor);
-    while (this.#ring.length > 1 && this.#ring.first <= floor) this.#shift();
+    while (this.#ring.length > 1 && !this.holds.keeps(this.#ring.first, 0)) this.#shift();
   }
 
   /** Removes this log from the budget. Readers that still have it can continue to read. */
@@ -298,16 +296,12 @@ export class ReplayLog implements LogView {
 
   /** Invariant 3. While the shared budget is exceeded, a log evicts as much as it adds; what a hold keeps, once that moves on. */
   #evict(added: number): void {
-    this.#owed = this.#budget.over ? Math.max(0, this.#owed) + added : 0;
-    if (!this.#isOver() && this.#owed === 0) return;
-    const floor = this.holds.floor();
-    const wish = this.holds.wish();
-    while (this.#isOver() || (this.#budget.over && this.#owed > 0)) {
+    this.#overBudgetBytes = this.#budget.over ? Math.max(0, this.#overBudgetBytes) + added : 0;
+    if (!this.#isOver() && this.#overBudgetBytes === 0) return;
+    while (this.#isOver() || (this.#budget.over && this.#overBudgetBytes > 0)) {
       // The newest event stays, however small the bounds.
-      if (this.#ring.length <= 1) return;
-      const { first } = this.#ring;
-      if (first > floor || (first > wish.floor && this.#grants(wish))) return;
-      this.#owed -= this.#shift();
+      if (this.#ring.length <= 1 || this.holds.keeps(this.#ring.first, this.#demand)) return;
+      this.#overBudgetBytes -= this.#shift();
     }
   }
 
@@ -318,9 +312,9 @@ export class ReplayLog implements LogView {
     return bytes;
   }
 
-  /** A wish is for bytes only, and for no more than there is memory. */
-  #grants({ bytes }: Wish): boolean {
-    return this.#ring.bytes <= bytes && this.#ring.length <= this.#maxEvents && !this.#budget.over;
+  /** Compared with the bounds of holds, which may exceed the log's own bound in bytes, but neither that in events nor the budget. */
+  get #demand(): number {
+    return this.#budget.over || this.#ring.length > this.#maxEvents ? Number.POSITIVE_INFINITY : this.#ring.bytes;
   }
 
   #isOver(): boolean {

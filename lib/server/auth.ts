@@ -31,22 +31,6 @@ export function bearerToken(authorization = ""): string | undefined {
   return authorization.slice(start).trimEnd() || undefined;
 }
 
-/** Why who shows this header may not act, as an answer to an upgrade; undefined for one who may. In the exec-server's words. */
-export function refuseStranger(
-  auth: Auth,
-  authorization: string | undefined,
-): { readonly status: string; readonly text: string } | undefined {
-  if (auth.kind === "none") return undefined;
-  const token = bearerToken(authorization);
-  const role = roleOf(auth, token);
-  if (role === "control") return undefined;
-  if (role === "view")
-    return { status: "403 Forbidden", text: "this token allows to look, which this protocol cannot" };
-  const status = "401 Unauthorized";
-  if (authorization === undefined) return { status, text: "missing websocket bearer token" };
-  return { status, text: token === undefined ? "invalid authorization header" : "invalid websocket bearer token" };
-}
-
 /** Compares secrets in a time that tells nothing about them, nor about their lengths. */
 export function secretsEqual(expected: string, given: string): boolean {
   return timingSafeEqual(digest(expected), digest(given));

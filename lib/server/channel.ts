@@ -16,8 +16,8 @@ const MAX_BEHIND = 64;
 export class Channel {
   readonly id: number;
   readonly process: Process;
-  /** Sessions that hold a position in it. */
-  readonly holders = new Set<{ release(channel: Channel): void }>();
+  /** Notified when the process is removed. */
+  readonly holders = new Set<{ removed(channel: Channel): void }>();
   /** The session that ends it when it ends itself. */
   owner: { readonly owned: Set<Channel> } | undefined;
   #frames: Map<Seq, Uint8Array> | undefined;

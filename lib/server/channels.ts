@@ -54,7 +54,7 @@ export class Channels {
     const channel = this.#byIncarnation.get(incarnation);
     if (!channel) return;
     channel.owner?.owned.delete(channel);
-    for (const holder of channel.holders) holder.release(channel);
+    for (const holder of channel.holders) holder.removed(channel);
     this.#byIncarnation.delete(incarnation);
     this.#found.delete(processId);
   }

@@ -15,11 +15,12 @@ import {
 import type { Cancel } from "../clock.ts";
 import { ExecwireError } from "../errors.ts";
 import { CLOSE, type Transport } from "../transport/transport.ts";
-import { type Role, roleOf } from "./auth.ts";
+import { roleOf } from "./auth.ts";
 import { ChangeFeed } from "./change-feed.ts";
 import { Dispatcher } from "./dispatcher.ts";
 import { Outbox } from "./outbox.ts";
 import type { ServedConnection, ServerParts } from "./parts.ts";
+import { type NativeSession, Resumption, resume as resumed } from "./resumption.ts";
 import { Session } from "./session.ts";
 
 /** How a failed hello closes the connection. */
@@ -38,7 +39,7 @@ export class Connection implements ServedConnection {
   readonly #changes: ChangeFeed;
   /** Token that came with the transport. */
   readonly #token: string | undefined;
-  #session: Session | undefined;
+  #session: NativeSession | undefined;
   #dispatcher: Dispatcher | undefined;
   #deadline: Cancel;
   /** Of this peer, by what is known of it. */
@@ -142,7 +143,7 @@ export class Connection implements ServedConnection {
 
   #greet({ version, token, resume }: HelloMessage): void {
     try {
-      const { sessions, auth, limits, metrics } = this.#parts;
+      const { sessions, auth, limits, metrics, shared } = this.#parts;
       if (version !== PROTOCOL_VERSION) {
         throw new ExecwireError(
           "VERSION_UNSUPPORTED",
@@ -152,9 +153,11 @@ export class Connection implements ServedConnection {
       const role = roleOf(auth, token ?? this.#token);
       if (!role) throw new ExecwireError("UNAUTHORIZED", "the token is missing or wrong");
       this.#parts.seats.take(this, role);
-      const session = resume ? sessions.resume(resume, role) : sessions.add(this.#newSession(role));
+      const session = resume
+        ? resumed(sessions, resume, role)
+        : sessions.add(new Session(role, new Resumption(shared.kept, limits.frameOverheadBytes)));
       this.#session = session;
-      this.#outbox.join(this.#parts.shared.memory[role]);
+      this.#outbox.join(shared.memory[role]);
       this.#transport.rank?.(role === "control" ? "first" : "last");
       this.#dispatcher = new Dispatcher(this.#parts, session, this.#outbox, this.#changes);
       sessions.attach(session, this);
@@ -169,7 +172,7 @@ export class Connection implements ServedConnection {
         type: "welcome",
         version: PROTOCOL_VERSION,
         sessionId: session.id,
-        secret: session.secret,
+        secret: session.kept.secret,
         resumed: resume !== undefined,
         limits: { sessionTtlMs, pingMs, frameBytes, windowBytes },
       });
@@ -178,11 +181,6 @@ export class Connection implements ServedConnection {
       const { code, message } = error as ExecwireError;
       this.close(REFUSAL_CODES[code] ?? CLOSE.protocol, message);
     }
-  }
-
-  #newSession(role: Role): Session {
-    const { limits, shared } = this.#parts;
-    return new Session(role, { kept: shared.kept, frameOverheadBytes: limits.frameOverheadBytes });
   }
 
   /** One pong answers all pings that come while it waits to leave: a peer that only pings makes nothing grow. */

@@ -16,9 +16,10 @@ import { type MethodContext, methods } from "./methods.ts";
 import type { Outbox } from "./outbox.ts";
 import type { ServerParts } from "./parts.ts";
 import { PendingCalls } from "./pending-calls.ts";
-import type { Session } from "./session.ts";
+import type { NativeSession } from "./resumption.ts";
 import { Subscription } from "./subscription.ts";
 import { Turns } from "./turns.ts";
+import { viewer } from "./viewer.ts";
 
 /** A reply that is still to be made. */
 interface Reply {
@@ -35,7 +36,7 @@ const INFO_BYTES = 512;
 /** Performs the requests of a connection that has said hello. */
 export class Dispatcher {
   readonly #parts: ServerParts;
-  readonly #session: Session;
+  readonly #session: NativeSession;
   readonly #outbox: Outbox;
   readonly #changes: ChangeFeed;
   /** By channel number. */
@@ -47,7 +48,7 @@ export class Dispatcher {
   #looking = 0;
   #over = false;
 
-  constructor(parts: ServerParts, session: Session, outbox: Outbox, changes: ChangeFeed) {
+  constructor(parts: ServerParts, session: NativeSession, outbox: Outbox, changes: ChangeFeed) {
     this.#parts = parts;
     this.#session = session;
     this.#outbox = outbox;
@@ -67,7 +68,7 @@ export class Dispatcher {
   /** Performs a request that came in so many bytes; its reply is sent when there is one, and room for it. */
   request(request: RequestMessage, bytes: number): void {
     const session = this.#session;
-    session.forget(request.acked);
+    session.kept.forget(request.acked);
     const { id, method } = request;
     if (session.role === "view" && isMethod(method) && !methods[method].view) {
       // Before anything of it is looked at or kept.
@@ -75,11 +76,11 @@ export class Dispatcher {
     }
     const { limits, metrics } = this.#parts;
     const once = isMethod(method) && methods[method].once;
-    const isKnown = once && session.knows(id);
+    const isKnown = once && session.kept.knows(id);
     if (isKnown) metrics.duplicates += 1;
     const cost = bytes + limits.requestOverheadBytes;
     // One that is known is not one more.
-    if (once ? session.isFull(limits) && !isKnown : !this.#mayLook(cost)) {
+    if (once ? session.kept.isFull(limits) && !isKnown : !this.#mayLook(cost)) {
       const message = "too many requests of this session are running, or too much is unacknowledged";
       return this.#refuse(id, new ExecwireError("LIMIT_EXCEEDED", message, { data: { limit: "requests" } }));
     }
@@ -88,7 +89,10 @@ export class Dispatcher {
     const begin = () => {
       for (const subscription of announced) subscription.start();
     };
-    if (once) return session.once(id, async () => (await this.#perform(request, announced)).make(), begin);
+    if (once) {
+      const act = async () => (await this.#perform(request, announced)).make();
+      return session.kept.once(id, act, (frame) => session.connection?.send(frame), begin);
+    }
     this.#looking += 1;
     void this.#perform(request, announced).then((reply) => {
       if (this.#over) return;
@@ -160,20 +164,21 @@ export class Dispatcher {
         session.role === "view" ? inTurn(`${what} ${incarnation}`, call) : call(),
       subscribe: (channel, afterSeq, delivery, acked = afterSeq) => {
         this.#end(channel);
-        if (delivery === "gap") session.release(channel);
-        const position = delivery === "lossless" ? session.positionIn(channel, acked) : undefined;
+        if (delivery === "gap") session.kept.release(channel);
+        const position = delivery === "lossless" ? session.kept.positionIn(channel, acked) : undefined;
         // Asked for by a connection that is gone: what is held is there for the next one.
         if (this.#over) return;
-        const subscription = new Subscription(channel, this.#outbox, afterSeq, {
-          windowBytes: limits.windowBytes,
+        const subscription = new Subscription(channel.process.log, viewer(channel, this.#outbox), {
+          afterSeq,
           position,
+          windowBytes: limits.windowBytes,
         });
         this.#subscriptions.set(channel.id, { channel, subscription });
         announced.push(subscription);
       },
       unsubscribe: (channel) => {
         this.#end(channel);
-        session.release(channel);
+        session.kept.release(channel);
       },
       watchChanges: () => this.#changes.open(),
       closeSession: (graceMs) => {

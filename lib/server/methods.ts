@@ -17,7 +17,6 @@ import type { Channel } from "./channel.ts";
 import type { Channels } from "./channels.ts";
 import { pageOf, wholeList } from "./process-list.ts";
 import type { Session } from "./session.ts";
-import { startOwned } from "./start-owned.ts";
 
 /** What a method may use. */
 export interface MethodContext {
@@ -82,7 +81,7 @@ export const methods: { readonly [M in MethodName]: Method<M> } = {
           data: { what: "inheritFds" },
         });
       }
-      const channel = await startOwned(channels, session, spec, incarnation);
+      const channel = await session.start(channels, spec, incarnation);
       const process = infoOf(channel, limits);
       if (!delivery) return { process };
       subscribe(channel, 0, delivery);

@@ -15,7 +15,7 @@ export interface ServedConnection extends SessionConnection {
   /** Ends the connection; its session stays. */
   close(code: number, reason: string): void;
   /** A process has changed its state. */
-  changed(process: ProcessInfo): void;
+  changed?(process: ProcessInfo): void;
 }
 
 /** Handed to each connection. */

@@ -21,7 +21,7 @@ import { Descriptors } from "../transport/descriptors.ts";
 import { ReadTurns } from "../transport/read-turns.ts";
 import { CLOSE, type Transport } from "../transport/transport.ts";
 import { type Listener, listenWebSocket } from "../transport/websocket-server.ts";
-import { type Auth, bearerToken, refuseStranger, roleOf } from "./auth.ts";
+import { type Auth, bearerToken, roleOf } from "./auth.ts";
 import { Channels } from "./channels.ts";
 import { Connection } from "./connection.ts";
 import type { Dialect } from "./dialect.ts";
@@ -87,8 +87,8 @@ export async function serve(backend: Backend, options: ServeOptions): Promise<Ex
         subprotocol: SUBPROTOCOL,
         kind: "binary",
         frameBytes,
-        onTransport: (transport, { authorization }) => {
-          const token = bearerToken(authorization);
+        onTransport: (transport, { headers }) => {
+          const token = bearerToken(headers.authorization);
           // Known before its hello: no crowd at the door can push it out again, and no viewer comes before it.
           if (roleOf(auth, token) === "control" && auth.kind === "token") {
             transport.admit?.();
@@ -100,7 +100,8 @@ export async function serve(backend: Backend, options: ServeOptions): Promise<Ex
       plain: dialect && {
         kind: "text",
         frameBytes: dialect.messageBytes,
-        refuse: (authorization) => refuseStranger(auth, authorization),
+        answer: dialect.answer,
+        refuse: (request) => dialect.refuse(request, auth),
         onTransport: (transport) => server.acceptDialect(transport),
       },
       helloBytes,
@@ -157,7 +158,6 @@ class Server implements ExecwireServer {
       clock,
       shared: shareWithin(merged, clock),
       closeSession: async (session, graceMs) => {
-        session.over = true;
         await this.#endOwned(session, graceMs);
         this.parts.sessions.end(session);
       },
@@ -167,7 +167,7 @@ class Server implements ExecwireServer {
     const changes = backend.changes$.subscribe({
       next: (process) => {
         if (process.state === "removed") channels.forget(process);
-        for (const connection of this.#connections) connection.changed(process);
+        for (const connection of this.#connections) connection.changed?.(process);
       },
       // A remote backend that is lost: each call on it says so.
       error: () => undefined,

@@ -1,22 +1,15 @@
-// The sessions of a server: found again by their secret, ended when no client came back in time. Each role has its own
+// The sessions of a server: found again by their ids, ended when no client came back in time. Each role has its own
 // number of them, and a detached session that owns nothing makes room for a new one: viewers lock nobody out.
 import type { Limits } from "../../protocol/index.ts";
 import type { Cancel, Clock } from "../clock.ts";
 import { ExecwireError } from "../errors.ts";
-import { type Role, secretsEqual } from "./auth.ts";
+import type { Role } from "./auth.ts";
 import type { Session, SessionConnection } from "./session.ts";
-
-/** What a client shows to go on with a session. */
-export interface ResumeRequest {
-  readonly sessionId: string;
-  readonly secret: string;
-  readonly pending: readonly number[];
-}
 
 /** Bounds of the sessions of a server. */
 export type SessionLimits = Pick<Limits, "sessions" | "viewSessions" | "sessionTtlMs" | "viewSessionTtlMs">;
 
-/** Opens, resumes and ends sessions. */
+/** Opens, finds and ends sessions. */
 export class Sessions {
   readonly #sessions = new Map<string, Session>();
   readonly #counts: Record<Role, number> = { control: 0, view: 0 };
@@ -63,22 +56,9 @@ export class Sessions {
     return false;
   }
 
-  /** The session of an id. Whether the one who asks is entitled to it is for the caller to know. */
+  /** The session of an id. Its protocol checks whether a client is entitled to it. */
   find(sessionId: string): Session | undefined {
     return this.#sessions.get(sessionId);
-  }
-
-  /** The session that `resume` is entitled to. Throws SESSION_UNKNOWN, the same for a wrong id and a wrong secret. */
-  resume({ sessionId, secret, pending }: ResumeRequest, role: Role): Session {
-    const session = this.#sessions.get(sessionId);
-    if (!session || !secretsEqual(session.secret, secret) || session.role !== role) {
-      throw new ExecwireError(
-        "SESSION_UNKNOWN",
-        "there is no such session, or no more: its processes may have been ended",
-      );
-    }
-    session.forgetAllBut(pending);
-    return session;
   }
 
   /** The session has a connection: it cannot expire. */

@@ -9,7 +9,7 @@ import { MemoryPool } from "./memory-pool.ts";
 /** One for all connections of a server. */
 export interface Shared {
   /** What connections hold: by role, and those of the dialect. */
-  readonly memory: Readonly<Record<Role | "codex", MemoryPool>>;
+  readonly memory: Readonly<Record<Role | "dialect", MemoryPool>>;
   /** Replies that sessions keep until they are acknowledged. */
   readonly kept: MemoryBudget;
   readonly looks: Readonly<Record<Role, Looks>>;
@@ -24,7 +24,7 @@ export function shareWithin(limits: Limits, clock: Clock): Shared {
       control: pool(limits.connectionsBytes),
       view: pool(limits.viewConnectionsBytes),
       // Its clients may stop reading in order to hold processes back, as long as a pause may last.
-      codex: pool(limits.codexConnectionsBytes, pauseLeaseMs),
+      dialect: pool(limits.dialectConnectionsBytes, pauseLeaseMs),
     },
     kept: new MemoryBudget(limits.repliesBytes),
     looks: { control: new Looks(nextTurn), view: new Looks() },

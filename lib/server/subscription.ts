@@ -1,46 +1,62 @@
-// One viewer of one process: a cursor that moves while the connection has room. A viewer that cannot keep up costs this
-// number and its socket's buffer.
-import { type Delivery, encode, type Seq } from "../../protocol/index.ts";
-import { type ExecwireError, toWireError } from "../errors.ts";
+// One reader of one process at the end of a connection, in any protocol: a cursor that moves while the connection has room. A
+// reader that cannot keep up costs this number and the memory of its connection's outbox.
+import type { Delivery, Seq } from "../../protocol/index.ts";
+import type { ExecwireError } from "../errors.ts";
 import { Cursor } from "../log/cursor.ts";
+import type { LogView } from "../log/log-view.ts";
 import { Reader } from "../log/reader.ts";
-import type { Channel } from "./channel.ts";
 import type { HeldPosition } from "./held-position.ts";
-import type { Outbox } from "./outbox.ts";
 
-/** Sends the events of a channel to one connection. */
+/** Encodes for one protocol, and sends to one connection. */
+export interface Receiver {
+  hasRoom(): boolean;
+  send(delivery: Delivery): void;
+  /** All that there is room for was sent, up to `sentSeq`; more may follow. */
+  afterRun(sentSeq: Seq): void;
+  /** Nothing follows, for this reason. */
+  failed(error: ExecwireError): void;
+  /** Nothing follows: also called after `closed` was sent, and after `failed`. */
+  ended(): void;
+}
+
+/** Where to begin, and how far to run ahead of a lossless client. */
+export interface SubscriptionOptions {
+  readonly afterSeq: Seq;
+  /** What such a client has acknowledged. */
+  readonly position?: HeldPosition | undefined;
+  /** Output bytes that may be sent beyond the position. Default: any number. */
+  readonly windowBytes?: number;
+}
+
+/** Sends the events of a log to a receiver. */
 export class Subscription {
-  readonly #channel: Channel;
-  readonly #outbox: Outbox;
   readonly #reader: Reader;
-  readonly #windowBytes: number;
-  /** Of a lossless subscription. */
+  readonly #receiver: Receiver;
   readonly #position: HeldPosition | undefined;
-  #exitIsTold = false;
-  #over = false;
+  #isOver = false;
 
-  constructor(
-    channel: Channel,
-    outbox: Outbox,
-    afterSeq: Seq,
-    options: { readonly windowBytes: number; readonly position: HeldPosition | undefined },
-  ) {
-    this.#channel = channel;
-    this.#outbox = outbox;
-    this.#reader = new Reader(new Cursor(channel.process.log, afterSeq), {
-      hasRoom: () => outbox.hasRoom && this.#windowIsOpen(),
-      take: (delivery) => this.#outbox.push(this.#frameOf(delivery)),
-      end: (failure) => this.#sendEnd(failure),
-      afterRun: () => this.#announceExit(),
+  constructor(log: LogView, receiver: Receiver, { afterSeq, position, windowBytes = Infinity }: SubscriptionOptions) {
+    this.#receiver = receiver;
+    this.#position = position;
+    this.#reader = new Reader(new Cursor(log, afterSeq), {
+      hasRoom: () => !this.#isOver && receiver.hasRoom() && (position?.bytesUpTo(this.sentSeq) ?? 0) < windowBytes,
+      take: (delivery) => receiver.send(delivery),
+      afterRun: () => receiver.afterRun(this.sentSeq),
+      end: (failure) => {
+        if (failure) receiver.failed(failure);
+        this.end();
+      },
     });
-    this.#windowBytes = options.windowBytes;
-    this.#position = options.position;
-    channel.viewers += 1;
+  }
+
+  /** The last delivery that was sent. */
+  get sentSeq(): Seq {
+    return this.#reader.cursor.afterSeq;
   }
 
   /** Begins to send; from here on each append is a wake-up. */
   start(): void {
-    if (!this.#over) this.#reader.start();
+    if (!this.#isOver) this.#reader.start();
   }
 
   /** Sends what there is and there is room for. */
@@ -48,43 +64,18 @@ export class Subscription {
     this.#reader.run();
   }
 
-  /** The viewer has taken everything up to `seq`. */
+  /** The client has received everything up to `seq`. */
   ack(seq: Seq): void {
-    if (seq > this.#reader.cursor.afterSeq) return;
+    if (seq > this.sentSeq) return;
     this.#position?.ack(seq);
     this.pump();
   }
 
-  /** Sends nothing any more. What the session holds it goes on to hold. */
+  /** Sends nothing more. The position stays held. */
   end(): void {
-    if (this.#over) return;
-    this.#over = true;
+    if (this.#isOver) return;
+    this.#isOver = true;
     this.#reader.stop();
-    this.#channel.viewers -= 1;
-  }
-
-  #windowIsOpen(): boolean {
-    return !this.#position || this.#position.bytesUpTo(this.#reader.cursor.afterSeq) < this.#windowBytes;
-  }
-
-  #frameOf(delivery: Delivery): Uint8Array {
-    if (delivery.type !== "gap") return this.#channel.frameOf(delivery);
-    return encode({ type: "gap", channel: this.#channel.id, gap: delivery });
-  }
-
-  /** A viewer that has not read what came before waits for the exit no longer than anybody else. */
-  #announceExit(): void {
-    const { exited } = this.#channel.process.log;
-    if (!exited || this.#exitIsTold || this.#reader.cursor.afterSeq >= exited.seq) return;
-    this.#exitIsTold = true;
-    this.#outbox.push(encode({ type: "exit", channel: this.#channel.id, event: exited }));
-  }
-
-  #sendEnd(failure: ExecwireError | undefined): void {
-    if (failure) {
-      const error = toWireError(failure);
-      this.#outbox.push(encode({ type: "failed", channel: this.#channel.id, error }));
-    }
-    this.end();
+    this.#receiver.ended();
   }
 }

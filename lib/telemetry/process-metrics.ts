@@ -91,7 +91,7 @@ export const processMetrics = perMeter((meter) => new ProcessMetrics(meter));
 
 /**
  * Counts the processes of a supervisor until it ends. `resultOf` is called at the exit. A process released before its exit is
- * known counts as terminated, as in the shutdown of the Codex exec-server. `now` is monotonic, in milliseconds.
+ * known counts as terminated. `now` is monotonic, in milliseconds.
  */
 export function followProcesses(
   metrics: Pick<ProcessMetrics, "started" | "finished">,

@@ -2,7 +2,7 @@
 // subprotocol speaks that, one that offers none is text. What is refused is refused during the handshake, so that a
 // browser page of another origin or a scanner never gets a connection. Node only.
 import { chmodSync, lstatSync, unlinkSync } from "node:fs";
-import { createServer, type IncomingMessage, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server, STATUS_CODES } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { WebSocketServer } from "ws";
 import { ExecwireError } from "../errors.ts";
@@ -22,9 +22,12 @@ const MAX_HEAD_BYTES = 16 * 1024;
 /** Connections that the kernel holds until they are accepted: where it drops one, its peer tries again a second later. */
 const BACKLOG = 4096;
 
-/** A refusal of an upgrade: the status line, and a sentence for people. */
-export interface HttpRefusal {
-  readonly status: string;
+/** The head of a request. */
+export type HttpRequest = Pick<IncomingMessage, "method" | "url" | "headers">;
+
+/** The answer to a request that does not become a WebSocket. */
+export interface HttpAnswer {
+  readonly status: number;
   readonly text: string;
 }
 
@@ -33,9 +36,9 @@ export interface Door {
   readonly kind: FrameKind;
   /** A message, whole or in pieces; a larger one closes the connection with 1009. */
   readonly frameBytes: number;
-  /** Who shows this Authorization header stays outside, for the reason returned. */
-  readonly refuse?: (authorization: string | undefined) => HttpRefusal | undefined;
-  readonly onTransport: (transport: Transport, request: { readonly authorization: string | undefined }) => void;
+  /** Returns why an upgrade is refused; undefined accepts it. */
+  readonly refuse?: (request: HttpRequest) => HttpAnswer | undefined;
+  readonly onTransport: (transport: Transport, request: HttpRequest) => void;
 }
 
 /** Where to listen, and whom to let in. */
@@ -43,8 +46,8 @@ export interface WebSocketListenerOptions {
   readonly address: { readonly host: string; readonly port: number } | { readonly path: string };
   /** For clients that offer `subprotocol`. */
   readonly native: Door & { readonly subprotocol: string };
-  /** For clients that offer none; without it they are refused. */
-  readonly plain?: Door | undefined;
+  /** For clients that offer none, and for requests that are no upgrade. Without it both are refused. */
+  readonly plain?: (Door & { answer(request: HttpRequest): HttpAnswer }) | undefined;
   /** What a peer may send before `Transport.admit` is called. */
   readonly helloBytes: number;
   /** Bounds of the sockets for which it was not called yet. */
@@ -67,13 +70,13 @@ export interface Listener {
 export async function listenWebSocket(options: WebSocketListenerOptions): Promise<Listener> {
   const { native, plain, helloBytes } = options;
   const http = createServer({ maxHeaderSize: MAX_HEAD_BYTES }, (request, response) => {
-    const { status, text } = answerTo(request);
+    const { status, text } = plain?.answer(request) ?? mustOffer(native.subprotocol);
     // One request each: a connection that stays without a handshake is hung up on, maybe in the middle of the next one.
     response.writeHead(status, { "content-type": "text/plain; charset=utf-8", connection: "close" }).end(text);
   });
-  const firstBytes = (door: Door) => Math.min(helloBytes, door.frameBytes);
+  const doors: Door[] = plain ? [native, plain] : [native];
   const sockets = new Map(
-    [native, plain].map((door) => [door, door && socketServer(firstBytes(door), native.subprotocol)]),
+    doors.map((door) => [door, socketServer(Math.min(helloBytes, door.frameBytes), native.subprotocol)]),
   );
   const waiting = new WaitingSockets(options.waiting);
   acceptOneRequestEach(http, MAX_HEAD_BYTES);
@@ -81,18 +84,16 @@ export async function listenWebSocket(options: WebSocketListenerOptions): Promis
   http.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
     // Node takes its own listener away before this event: without ours a reset would end the program.
     socket.on("error", () => socket.destroy());
-    const { authorization } = request.headers;
     const door = doorOf(request, options);
-    const refusal = "status" in door ? door : door.refuse?.(authorization);
+    const refusal = "status" in door ? door : door.refuse?.(request);
     if (refusal) return refuseUpgrade(socket, refusal);
     const { kind, onTransport } = door as Door;
     socket.setNoDelay(true);
     sockets.get(door as Door)?.handleUpgrade(request, socket, head, (webSocket) => {
       waiting.shaken(socket);
       const transport = webSocketTransport(webSocket, socket, kind, options.turns);
-      onTransport(boundPeer(transport, webSocket, socket, { helloBytes, onAdmitted: () => waiting.release(socket) }), {
-        authorization,
-      });
+      const onAdmitted = () => waiting.release(socket);
+      onTransport(boundPeer(transport, webSocket, socket, { helloBytes, onAdmitted }), request);
     });
   });
   await listen(http, options.address);
@@ -110,37 +111,27 @@ function socketServer(frameBytes: number, subprotocol: string): WebSocketServer 
   });
 }
 
-/** The plain HTTP of the Codex exec-server: `/readyz` for probes, and nothing else for anybody. */
-function answerTo({ method, url, headers }: IncomingMessage): { readonly status: number; readonly text: string } {
-  if (headers.origin !== undefined) return { status: 403, text: "" };
-  const path = pathOf(url);
-  if (path === "/readyz") return { status: method === "GET" || method === "HEAD" ? 200 : 405, text: "" };
-  if (path !== "/") return { status: 404, text: "" };
-  if (method !== "GET") return { status: 405, text: "Request method must be `GET`" };
-  return { status: 400, text: "Connection header did not include 'upgrade'" };
-}
-
 /** The language of a client, or why it is refused. */
 function doorOf(
-  { headers, url }: IncomingMessage,
+  { headers }: HttpRequest,
   { allowedOrigins, native, plain }: WebSocketListenerOptions,
-): Door | HttpRefusal {
+): Door | HttpAnswer {
   const { origin } = headers;
-  if (origin !== undefined && !allowedOrigins.includes(origin)) return { status: "403 Forbidden", text: "" };
+  if (origin !== undefined && !allowedOrigins.includes(origin)) return { status: 403, text: "" };
   const offered = (headers["sec-websocket-protocol"] ?? "").split(",").map((name) => name.trim());
   if (offered.includes(native.subprotocol)) return native;
   // Another version of ours is not a client of the other language.
   const isOurs = offered.some((name) => name.startsWith(native.subprotocol.replace(/\d+$/, "")));
-  if (!plain || isOurs) return { status: "400 Bad Request", text: `offer the subprotocol ${native.subprotocol}` };
-  return pathOf(url) === "/" ? plain : { status: "404 Not Found", text: "" };
+  if (!plain || isOurs) return mustOffer(native.subprotocol);
+  return plain;
 }
 
-function pathOf(url: string | undefined): string {
-  return url?.split("?", 1)[0] ?? "/";
+function mustOffer(subprotocol: string): HttpAnswer {
+  return { status: 400, text: `connect with a WebSocket that offers the subprotocol ${subprotocol}` };
 }
 
-function refuseUpgrade(socket: Socket, { status, text }: HttpRefusal): void {
-  const head = `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: text/plain\r\nContent-Length: `;
+function refuseUpgrade(socket: Socket, { status, text }: HttpAnswer): void {
+  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: text/plain\r\nContent-Length: `;
   socket.end(`${head}${Buffer.byteLength(text)}\r\n\r\n${text}`);
 }
 

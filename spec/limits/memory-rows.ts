@@ -74,11 +74,11 @@ export const memoryRows = {
     async () =>
       expect(await isPausedAfterOne({ viewConnectionsBytes: 4_000, requestOverheadBytes: 0 }, "view")).toBe(true),
   ],
-  codexConnectionsBytes: [
+  dialectConnectionsBytes: [
     "the same for a client of the Codex protocol",
     async () => {
       const host = new FakeHost({});
-      const limits = { codexConnectionsBytes: 1_000 };
+      const limits = { dialectConnectionsBytes: 1_000 };
       const dialect = await codexDialect();
       const server = await serve(host.supervisor, { auth: { kind: "none" }, limits, clock: host.clock, dialect });
       later(async () => {

@@ -1,6 +1,7 @@
 // `execwire serve`: runs processes for other terminals and programs. They end with the server.
 import { type Command, Option } from "commander";
 import { limits as defaults, type Limits, present } from "../../../protocol/index.ts";
+import { SERVER_VARIABLES } from "../../codex/server/child-environment.ts";
 import { codexDialect } from "../../codex/server/codex-dialect.ts";
 import { createSupervisor } from "../../local/supervisor.ts";
 import { type ListenAddress, serve } from "../../server/server.ts";
@@ -68,6 +69,8 @@ async function host(options: ServeCommandOptions): Promise<void> {
   allowHeapGrowth();
   const shutdown = new ShutdownSignal();
   if (options.exitOnStdinClose || isSet(process.env.CODEX_EXEC_SERVER_EXIT_ON_STDIN_CLOSE)) shutdown.watchStdin();
+  // For this program only, not for the children of any client.
+  for (const name of SERVER_VARIABLES) delete process.env[name];
   const onError = (error: unknown) => say(error instanceof Error ? (error.stack ?? error.message) : String(error));
   const onSupervisorDeath = hasProc() ? options.onDeath : "keep";
   const supervisor = createSupervisor(present({ subreaper: true, onSupervisorDeath, limits, onError, spawner }));

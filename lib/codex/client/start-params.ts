@@ -26,7 +26,7 @@ export function toStartRequest(
 ): StartRequest {
   refuseUnsupported(spec);
   const { uri, path } = directory(spec.cwd, environment);
-  const { argv, env = {}, envPolicy, arg0, metadata } = spec;
+  const { argv, env = {}, envPolicy, arg0 } = spec;
   if (argv.length + Object.keys(env).length + Object.keys(envPolicy?.set ?? {}).length > MAX_VALUES) {
     const text = `more than ${MAX_VALUES} arguments and variables do not fit into one message to this server`;
     throw new ExecwireError("LIMIT_EXCEEDED", text, { data: { limit: "messageValues" } });
@@ -40,9 +40,14 @@ export function toStartRequest(
     tty: Boolean(spec.tty),
     pipeStdin: spec.pipeStdin ?? false,
     arg0: arg0 ?? null,
-    metadata: metadata && { ...metadata },
+    metadata: metadataOf(env),
   });
   return { params, cwd: path };
+}
+
+/** The server takes a call id from metadata only, and then the thread id as well. */
+function metadataOf({ CODEX_THREAD_ID: threadId, CODEX_TOOL_CALL_ID: toolCallId }: Readonly<Record<string, string>>) {
+  return toolCallId === undefined ? undefined : present({ threadId, toolCallId });
 }
 
 function refuseUnsupported({ merge, timeoutMs, inheritFds, onDetach, tty }: ProcessSpec): void {

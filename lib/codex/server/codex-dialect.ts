@@ -3,6 +3,7 @@ import type { Dialect } from "../../server/dialect.ts";
 import { CodexConnection } from "./connection.ts";
 import { environmentInfo } from "./environment-info.ts";
 import { FramePool } from "./frame-pool.ts";
+import { answer, refuse } from "./http-surface.ts";
 
 /** The exec-server's limit on one message. */
 const MESSAGE_BYTES = 64 * 1024 * 1024;
@@ -12,10 +13,11 @@ const MESSAGE_BYTES = 64 * 1024 * 1024;
  * with the rights of this program, and HTTP requests sent from here.
  */
 export async function codexDialect(): Promise<Dialect> {
-  const info = await environmentInfo();
-  const frames = new FramePool();
+  const host = { info: await environmentInfo(), frames: new FramePool(), messageBytes: MESSAGE_BYTES };
   return {
     messageBytes: MESSAGE_BYTES,
-    accept: (transport, parts) => new CodexConnection(parts, transport, info, frames, MESSAGE_BYTES),
+    answer,
+    refuse,
+    accept: (transport, parts) => new CodexConnection(parts, transport, host),
   };
 }

@@ -8,6 +8,7 @@ import type { Cancel } from "../../clock.ts";
 import { Outbox } from "../../server/outbox.ts";
 import type { ServedConnection, ServerParts } from "../../server/parts.ts";
 import { PendingCalls } from "../../server/pending-calls.ts";
+import { Session } from "../../server/session.ts";
 import { Turns } from "../../server/turns.ts";
 import { CLOSE, type Transport } from "../../transport/transport.ts";
 import { CODE, CodexError } from "../codex-error.ts";
@@ -15,13 +16,12 @@ import { optional, string, struct } from "../decode.ts";
 import { type Envelope, encodeCall, encodeError, NO_ID, parseEnvelope } from "../envelope.ts";
 import type { EnvironmentInfo } from "./environment-info.ts";
 import type { FramePool } from "./frame-pool.ts";
-import { Heartbeat } from "./liveness.ts";
+import { type AckedSource, Heartbeat } from "./heartbeat.ts";
 import { type MethodGroup, ReplyThen } from "./method.ts";
 import { methodsOf } from "./methods.ts";
 import type { ProcessScope } from "./process-methods.ts";
-import type { AckedSource } from "./receipts.ts";
 import { Requests } from "./requests.ts";
-import { type Attachment, CodexSession, type StartedProcess } from "./session.ts";
+import { type Attachment, ClientProcesses, type CodexSession, type StartedProcess } from "./session.ts";
 
 /** A resumed client that reads nothing gets its events after this time. */
 const GO_LIVE_AFTER_MS = 1000;
@@ -30,18 +30,25 @@ const MAX_REPLY_BYTES = 768 * 1024 * 1024;
 
 const initializeParams = struct("InitializeParams", { clientName: string, resumeSessionId: optional(string) });
 
+/** What the connections of a server share in this dialect. */
+export interface CodexHost {
+  readonly info: EnvironmentInfo;
+  readonly frames: FramePool;
+  readonly messageBytes: number;
+}
+
 /** Serves one transport. */
 export class CodexConnection implements ServedConnection, ProcessScope, Attachment {
   readonly parts: ServerParts;
   readonly #transport: Transport;
-  readonly #info: EnvironmentInfo;
-  readonly #messageBytes: number;
+  readonly #host: CodexHost;
   readonly #outbox: Outbox;
   readonly #heartbeat: Heartbeat;
   readonly #requests: Requests;
-  readonly #recycle: (frame: Uint8Array) => void;
+  readonly #recycle = (frame: Uint8Array): void => this.#host.frames.release(frame);
   readonly #turns = new Turns();
   readonly #lifetime = new AbortController();
+  readonly signal: AbortSignal = this.#lifetime.signal;
   readonly #pending = new PendingCalls();
   /** Callers of `drained` that wait for room, in order. */
   readonly #drainWaiters: (() => void)[] = [];
@@ -50,19 +57,10 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
   #isOver = false;
   #goLiveTimer: Cancel | undefined;
 
-  constructor(
-    parts: ServerParts,
-    transport: Transport,
-    info: EnvironmentInfo,
-    frames: FramePool,
-    messageBytes: number,
-  ) {
+  constructor(parts: ServerParts, transport: Transport, host: CodexHost) {
     this.parts = parts;
-    this.#messageBytes = messageBytes;
+    this.#host = host;
     this.#transport = transport;
-    this.#info = info;
-    this.allocate = (bytes) => frames.acquire(bytes);
-    this.#recycle = (frame) => frames.release(frame);
     const { clock, limits } = parts;
     this.#outbox = new Outbox(
       transport,
@@ -75,18 +73,20 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
       // Clients of this dialect hold a process back by not reading its output.
       { eventsCanStall: false },
     );
-    this.#outbox.join(parts.shared.memory.codex);
+    this.#outbox.join(parts.shared.memory.dialect);
     this.#heartbeat = new Heartbeat({
       clock,
       pingMs: limits.pingMs,
       ping: (pingId) => transport.ping?.(pingId),
-      onBeat: () => this.#renew(),
+      onBeat: () => {
+        for (const { feed } of this.#processes) feed.renew();
+      },
       onDead: () => this.#drop(),
     });
-    this.#requests = new Requests(methodsOf(this, info), this, limits.requests);
+    this.#requests = new Requests(methodsOf(this, host.info), this, limits.requests);
     // If a token is required, the upgrade request has carried it; otherwise `initialize` is all that identifies a client.
     if (parts.auth.kind === "token") this.#trust();
-    else transport.limitFrames?.(Math.min(limits.helloBytes, messageBytes));
+    else transport.limitFrames?.(Math.min(limits.helloBytes, host.messageBytes));
     transport.listen({
       frame: (frame) => this.#receive(frame),
       closed: () => {
@@ -99,7 +99,7 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
     transport.rank?.("first");
   }
 
-  readonly allocate: (bytes: number) => Buffer;
+  readonly allocate = (bytes: number): Buffer => this.#host.frames.acquire(bytes);
   readonly notify = (method: string, params: unknown): void => {
     if (!this.#isOver) this.#outbox.push(encodeCall(method, params));
   };
@@ -116,14 +116,6 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
 
   whileConnected<T>(call: (signal: AbortSignal) => Promise<T>): Promise<T> {
     return this.#pending.run(call);
-  }
-
-  get signal(): AbortSignal {
-    return this.#lifetime.signal;
-  }
-
-  get shell(): string {
-    return this.#info.shell.path;
   }
 
   get hasRoom(): boolean {
@@ -156,10 +148,6 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
 
   displace(): void {
     this.#drop();
-  }
-
-  changed(): void {
-    // This dialect has no list of processes to keep up to date.
   }
 
   close(code: number, reason: string): void {
@@ -197,7 +185,7 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
   }
 
   #trust(): void {
-    this.#transport.limitFrames?.(this.#messageBytes);
+    this.#transport.limitFrames?.(this.#host.messageBytes);
     this.#transport.admit?.();
   }
 
@@ -216,29 +204,31 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
     const { sessions, metrics } = this.parts;
     this.#takeSeat();
     const session =
-      resumeSessionId === undefined ? sessions.add(new CodexSession()) : this.#sessionToResume(resumeSessionId);
+      resumeSessionId === undefined
+        ? sessions.add<CodexSession>(new Session("control", new ClientProcesses(), 0))
+        : this.#sessionToResume(resumeSessionId);
     if (resumeSessionId !== undefined) metrics.resumes += 1;
     this.#session = session;
     this.#trust();
     sessions.attach(session, this);
-    const result = { sessionId: session.id, environmentInfo: this.#info };
+    const result = { sessionId: session.id, environmentInfo: this.#host.info };
     return new ReplyThen(result, () => this.#resumeFeeds(session));
   }
 
   /** The session to resume, which must be detached. */
   #sessionToResume(id: string): CodexSession {
-    const session = this.parts.sessions.find(id);
-    if (!(session instanceof CodexSession)) throw new CodexError(CODE.refused, `unknown session id ${id}`);
-    if (!session.attachment) return session;
+    const session = this.parts.sessions.find(id) as CodexSession | undefined;
+    if (!(session?.kept instanceof ClientProcesses)) throw new CodexError(CODE.refused, `unknown session id ${id}`);
+    if (!session.connection) return session;
     // The other connection may be dead without a close: probe it, and the next attempt may find the session free.
-    session.attachment.probe();
+    session.connection.probe();
     throw new CodexError(CODE.attached, `session ${id} is already attached to another connection`);
   }
 
   /** After a resume: the events of every process of the session continue on this connection. */
   #resumeFeeds(session: CodexSession): void {
-    if (this.#isOver || session.started.size === 0) return;
-    const feeds = [...session.started.values()].map(({ feed }) => feed);
+    if (this.#isOver || session.kept.started.size === 0) return;
+    const feeds = [...session.kept.started.values()].map(({ feed }) => feed);
     for (const feed of feeds) feed.attach(this, { resumed: true });
     const goLive = () => {
       for (const feed of feeds) if (!this.#isOver) feed.goLive();
@@ -247,7 +237,7 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
   }
 
   get #processes(): Iterable<StartedProcess> {
-    return this.#session?.started.values() ?? [];
+    return this.#session?.kept.started.values() ?? [];
   }
 
   #pump(): void {
@@ -264,10 +254,6 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
     if (!this.hasRoom || this.#drainWaiters.length === 0) return;
     this.#drainWaiters.shift()?.();
     setImmediate(() => this.#wakeDrainWaiter());
-  }
-
-  #renew(): void {
-    for (const { feed } of this.#processes) feed.renew();
   }
 
   #drop(): void {

@@ -6,18 +6,18 @@
 //     +-- keeps up to `unreadBytes` after what was received; the child runs on
 //
 // Invariants
-// 1. `#reader` is how far events were pushed. It moves only while a connection has room.
+// 1. `#subscription` is how far events were pushed. It moves only while a connection has room.
 // 2. `#received` is how far the client has proved to be: by a pong after a push, or by reading on from there. What follows
 //    it is kept, up to `unreadBytes`, with or without a connection.
 // 3. While `#missedSeq` is set, the client has not read what it missed. Pongs prove nothing then: what was pushed lies
 //    behind that.
-// 4. With a connection the child does not run past what was pushed, nor, while waiting, past what was received.
+// 4. With a connection the child does not run past `#lossless`: what was pushed or, while waiting, what was received.
 import type { Delivery, Seq } from "../../../protocol/index.ts";
-import { Cursor } from "../../log/cursor.ts";
-import type { Hold, LogView } from "../../log/log-view.ts";
-import { Reader } from "../../log/reader.ts";
+import type { LogView } from "../../log/log-view.ts";
+import { HeldPosition } from "../../server/held-position.ts";
+import { type Receiver, Subscription } from "../../server/subscription.ts";
 import { type Allocate, EventText } from "./event-text.ts";
-import type { AckedSource } from "./receipts.ts";
+import type { AckedSource } from "./heartbeat.ts";
 
 /** Where events go. */
 export interface FeedTarget {
@@ -30,113 +30,114 @@ export interface FeedTarget {
 }
 
 /** Pushes the events of a process to the current connection. */
-export class Feed implements AckedSource {
+export class Feed implements AckedSource, Receiver {
   readonly log: LogView;
   readonly #text: EventText;
-  readonly #kept: Hold;
-  readonly #reader: Reader;
-  #received: Seq = 0;
+  readonly #received: HeldPosition;
   #missedSeq: Seq = 0;
   #target: FeedTarget | undefined;
-  #isWaiting = false;
-  #lossless: Hold | undefined;
+  /** While waiting: what follows it will be pushed. */
+  #waitingAt: Seq | undefined;
+  #lossless: HeldPosition | undefined;
+  #subscription: Subscription | undefined;
 
   constructor(processId: string, log: LogView, unreadBytes: number) {
     this.log = log;
     this.#text = new EventText(processId);
-    this.#reader = new Reader(new Cursor(log), {
-      hasRoom: () => !this.#isWaiting && this.#target?.hasRoom === true,
-      take: (delivery) => this.#push(delivery),
-      end: (failure) => (failure ? this.#break() : this.#release()),
-      // The hold moves with the cursor.
-      afterRun: () => this.#lossless?.renew(),
-    });
-    this.#kept = log.hold(() => this.#received, unreadBytes);
+    this.#received = new HeldPosition(log, 0, unreadBytes);
   }
 
-  get isAttached(): boolean {
-    return this.#target !== undefined;
+  hasRoom(): boolean {
+    return this.#target?.hasRoom === true;
   }
 
   /** Invariant 3. */
   get sentSeq(): Seq {
-    return this.#missedSeq > 0 ? this.#received : this.#reader.cursor.afterSeq;
+    return (this.#missedSeq > 0 ? undefined : this.#subscription?.sentSeq) ?? this.#received.acked;
   }
 
-  /** Begins to push: from where it is, or, when the client has to read first what it missed, from here on. */
+  /** Begins to push: after what was received or, when the client has to read first what it missed, from here on. */
   attach(target: FeedTarget, { resumed }: { readonly resumed: boolean }): void {
     const { log } = this;
+    const { acked } = this.#received;
+    // A connection that resumed the session in the meantime has it already.
+    if (!resumed && this.#target) return;
+    this.detach();
     this.#target = target;
-    if (resumed) {
-      this.#isWaiting = true;
-      this.#reader.cursor = new Cursor(log, log.headSeq);
-      this.#missedSeq = log.headSeq > this.#received ? log.headSeq : 0;
-      // All there will ever be is there to be read.
-      if (log.closed) return;
-    }
-    this.#lossless = log.hold(() => (this.#isWaiting ? this.#received : this.#reader.cursor.afterSeq));
-    this.#reader.start();
+    if (resumed) this.#missedSeq = log.headSeq > acked ? log.headSeq : 0;
+    // All there will ever be is there to be read.
+    if (resumed && log.closed) return;
+    this.#lossless = new HeldPosition(log, acked);
+    if (resumed) this.#waitingAt = log.headSeq;
+    else this.#pushAfter(acked);
   }
 
   /** The connection is gone; the process goes on without being held back. */
   detach(): void {
     this.#target = undefined;
-    this.#release();
+    this.#waitingAt = undefined;
+    this.#subscription?.end();
+    this.ended();
   }
 
   /** No client will follow this process again. */
   end(): void {
     this.detach();
-    this.#kept.release();
+    this.#received.release();
   }
 
   /** The client has everything up to `seq`. */
   received(seq: Seq): void {
-    if (seq <= this.#received || seq > this.log.headSeq) return;
-    this.#received = seq;
-    this.#kept.renew();
+    if (seq <= this.#received.acked || seq > this.log.headSeq) return;
+    this.#received.ack(seq);
+    if (this.#waitingAt !== undefined) this.#lossless?.ack(seq);
   }
 
   /** The connection is still there, however slow. */
   renew(): void {
-    this.#lossless?.renew();
+    this.#lossless?.ack(0);
   }
 
   /** The client was answered a read up to `seq`. One that is not up to date goes on reading. */
   wasRead(seq: Seq): void {
     if (seq >= this.#missedSeq) this.#missedSeq = 0;
-    if (!this.#isWaiting || seq < this.#reader.cursor.afterSeq) return;
-    this.#reader.cursor = new Cursor(this.log, seq);
-    this.goLive();
+    if (this.#waitingAt !== undefined && seq >= this.#waitingAt) this.#pushAfter(seq);
   }
 
   /** The client does not read what it missed: it gets what has come since it is back. */
   goLive(): void {
-    this.#isWaiting = false;
-    this.pump();
+    if (this.#waitingAt !== undefined) this.#pushAfter(this.#waitingAt);
   }
 
   /** Pushes what there is and there is room for. */
   pump(): void {
-    this.#reader.run();
+    this.#subscription?.pump();
   }
 
-  #push(delivery: Delivery): void {
+  send(delivery: Delivery): void {
+    if (delivery.type === "gap") return this.failed();
     const target = this.#target as FeedTarget;
-    if (delivery.type === "gap") return this.#break();
     target.push(this, this.#text.notification(delivery, target.allocate));
   }
 
-  #break(): void {
-    const target = this.#target;
-    // Once: who comes back reads what there is, also why there is no more.
-    this.#release();
-    target?.broken();
+  afterRun(sentSeq: Seq): void {
+    this.#lossless?.ack(sentSeq);
   }
 
-  #release(): void {
-    this.#reader.stop();
+  failed(): void {
+    // Only once: after a reconnect the client reads what there is, and also why there is no more.
+    this.#subscription?.end();
+    this.#target?.broken();
+  }
+
+  ended(): void {
     this.#lossless?.release();
     this.#lossless = undefined;
+  }
+
+  #pushAfter(afterSeq: Seq): void {
+    this.#waitingAt = undefined;
+    this.#subscription = new Subscription(this.log, this, { afterSeq });
+    this.#subscription.start();
   }
 }

@@ -8,5 +8,10 @@ import { type ProcessScope, processMethods } from "./process-methods.ts";
 
 /** Creates all methods of one connection. */
 export function methodsOf(scope: ProcessScope, info: EnvironmentInfo): Methods {
-  return { ...processMethods(scope), ...fileMethods(scope), ...httpMethods(scope), ...environmentMethods(info) };
+  return {
+    ...processMethods(scope, info.shell.path),
+    ...fileMethods(scope),
+    ...httpMethods(scope),
+    ...environmentMethods(info),
+  };
 }

@@ -4,7 +4,6 @@ import { randomUUID } from "node:crypto";
 import type { ProcessSpec } from "../../../protocol/index.ts";
 import { waitForNews } from "../../log/read.ts";
 import type { ServerParts } from "../../server/parts.ts";
-import { startOwned } from "../../server/start-owned.ts";
 import { CODE, CodexError, invalidParams } from "../codex-error.ts";
 import { base64, oneOf, optional, string, struct, u64 } from "../decode.ts";
 import { Feed } from "./feed.ts";
@@ -18,8 +17,6 @@ export interface ProcessScope extends MethodScope {
   readonly parts: ServerParts;
   /** The session; available once the handshake is over. */
   readonly session: CodexSession;
-  /** The login shell of this host. */
-  readonly shell: string;
   /** Runs a call that is aborted when the connection ends. */
   whileConnected<T>(call: (signal: AbortSignal) => Promise<T>): Promise<T>;
   /** Resolves when all file operations requested so far are over: a start may depend on them. */
@@ -36,18 +33,18 @@ const readParams = struct("ReadParams", {
 const writeParams = struct("WriteParams", { processId: string, chunk: base64, writeId: string });
 const signalParams = struct("SignalParams", { processId: string, signal: oneOf("interrupt") });
 
-/** The process methods of one connection. */
-export function processMethods(scope: ProcessScope): Methods {
+/** The process methods of one connection; `shell` is the login shell of this host. */
+export function processMethods(scope: ProcessScope, shell: string): Methods {
   const { parts } = scope;
-  const find = async (id: string): Promise<StartedProcess | undefined> => scope.session.processes.get(id)?.started;
+  const find = async (id: string): Promise<StartedProcess | undefined> => scope.session.kept.byId.get(id);
   return {
     "process/start": method("exec", startParams, async (params) => {
-      const spec = specOf(params, scope.shell, parts.limits);
+      const spec = specOf(params, shell, parts.limits);
       const { feed } = await start(scope, params.processId, spec);
       // Not necessarily the connection that asked: the client may have reconnected meanwhile.
       const { session } = scope;
       const begin = () => {
-        if (session.attachment && !feed.isAttached) feed.attach(session.attachment, { resumed: false });
+        if (session.connection) feed.attach(session.connection, { resumed: false });
       };
       return new ReplyThen({ processId: params.processId, sandboxType: "none" }, begin);
     }),
@@ -85,23 +82,22 @@ export function processMethods(scope: ProcessScope): Methods {
 
 async function start(scope: ProcessScope, id: string, spec: ProcessSpec): Promise<StartedProcess> {
   const { session, parts } = scope;
-  if (session.processes.has(id)) throw new CodexError(CODE.refused, `process ${id} already exists`);
+  if (session.kept.byId.has(id)) throw new CodexError(CODE.refused, `process ${id} already exists`);
   const starting = (async () => {
     await scope.filesSettled();
-    const channel = await startOwned(parts.channels, session, spec, randomUUID());
+    const channel = await session.start(parts.channels, spec, randomUUID());
     const feed = new Feed(id, channel.process.log, parts.limits.unreadBytes);
     const started = { id, channel, feed };
-    channel.holders.add(session);
-    session.started.set(channel, started);
+    session.kept.add(started);
     return started;
   })();
   // Registered in the turn of the request, so that later requests find it; removed at once when the start fails.
-  const process = { started: starting.catch(() => undefined) };
-  session.processes.set(id, process);
-  try {
-    return await starting;
-  } catch (error) {
-    session.processes.delete(id);
+  session.kept.byId.set(
+    id,
+    starting.catch(() => undefined),
+  );
+  return starting.catch((error) => {
+    session.kept.byId.delete(id);
     throw error;
-  }
+  });
 }

@@ -3,15 +3,13 @@
 import { Mutex } from "../../mutex.ts";
 import { CODE, CodexError, toCodexError } from "../codex-error.ts";
 import { encodeError, encodeResult, type Id } from "../envelope.ts";
-import { type MethodGroup, type Methods, RawResult, ReplyThen } from "./method.ts";
+import { type MethodGroup, type MethodScope, type Methods, RawResult, ReplyThen } from "./method.ts";
 
 /** What requests need of their connection. */
-export interface RequestScope {
+export interface RequestScope extends Pick<MethodScope, "drained" | "signal"> {
   /** Throws while the handshake is not over. */
   checkReady(group: MethodGroup): void;
   send(frame: Uint8Array): void;
-  readonly drained: () => Promise<void>;
-  readonly signal: AbortSignal;
   /** Called when the action that should follow a reply has failed: the client would wait for its events forever. */
   broken(): void;
 }

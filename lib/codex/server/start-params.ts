@@ -15,6 +15,7 @@ import {
   withDefault,
 } from "../decode.ts";
 import { nativePath, type PathUri, pathUri } from "../path-uri.ts";
+import { childEnvironment } from "./child-environment.ts";
 import { refuseSandbox } from "./sandbox-request.ts";
 
 const envPolicy = struct("EnvPolicy", {
@@ -59,7 +60,7 @@ export function specOf(
   shell: string,
   { processIdChars }: Pick<Limits, "processIdChars">,
 ): ProcessSpec {
-  const { argv, cwd, env, tty, pipeStdin, arg0, metadata } = params;
+  const { argv, cwd, env, tty, pipeStdin, arg0 } = params;
   // Every message about the process repeats it.
   if (params.processId.length > processIdChars) {
     throw invalidParams(`processId has ${params.processId.length} characters; at most ${processIdChars} are allowed`);
@@ -71,12 +72,10 @@ export function specOf(
     argv,
     cwd: cwdOf(cwd),
     // The exec-server adds this variable, and no other, to the environment of a terminal.
-    env: tty && !params.envPolicy ? { SHELL: shell, ...env } : env,
+    ...childEnvironment({ ...params, env: tty && !params.envPolicy ? { SHELL: shell, ...env } : env }),
     tty,
     pipeStdin,
     arg0,
-    envPolicy: params.envPolicy,
-    metadata: metadata && present(metadata),
     // Shown in lists, where the process has another id, which is unique on this host.
     labels: { codex: [...params.processId.replaceAll("\0", "")].slice(0, 64).join("") },
   });

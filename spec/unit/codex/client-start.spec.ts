@@ -34,9 +34,14 @@ describe("a start at an exec-server", () => {
       { arg0: "n", tty: true, pipeStdin: true },
       { arg0: "n", tty: true, pipeStdin: true },
     ],
-    ["with the terminal that there is", { tty: { rows: 24, cols: 80, echo: true, raw: false } }, { tty: true }],
-    ["for somebody", { metadata: { threadId: "t", toolCallId: "" } }, { metadata: { threadId: "t", toolCallId: "" } }],
-    ["with what is of no interest there", { labels: { a: "b" }, onDetach: "terminate", merge: false }, {}],
+    ["with a default terminal", { tty: { rows: 24, cols: 80, echo: true, raw: false } }, { tty: true }],
+    ["with a thread", { env: { CODEX_THREAD_ID: "t" } }, { env: { CODEX_THREAD_ID: "t" } }],
+    [
+      "with a tool call, which the server accepts in metadata only",
+      { env: { CODEX_THREAD_ID: "t", CODEX_TOOL_CALL_ID: "" } },
+      { env: { CODEX_THREAD_ID: "t", CODEX_TOOL_CALL_ID: "" }, metadata: { threadId: "t", toolCallId: "" } },
+    ],
+    ["without options that the server does not know", { labels: { a: "b" }, onDetach: "terminate", merge: false }, {}],
   ])("is sent %s", async (_what, spec, params) => {
     const starting = world.backend.start({ ...base, ...spec });
     expect((await world.server.answer("process/start", { processId: "p" })).params).toEqual({ ...sent, ...params });

@@ -63,7 +63,7 @@ describe("the process of an address", () => {
     const released: unknown[] = [];
     const owned = new Set([channel]);
     channel.owner = { owned };
-    channel.holders.add({ release: (which) => released.push(which) });
+    channel.holders.add({ removed: (which) => released.push(which) });
     channels.forget({ processId: "p", incarnation: "another" } as ProcessInfo);
     expect([released, owned.size]).toEqual([[], 1]);
     channels.forget({ processId: "p", incarnation: "first" } as ProcessInfo);

@@ -1,14 +1,16 @@
-// What survives a lost connection: a request is done once, and its outcome is kept until the client has it.
+// What survives a lost connection: each request is done once, and its outcome is kept until the client has it.
 import { describe, expect, it } from "@jest/globals";
 import { MemoryBudget } from "../../../lib/log/memory-budget.ts";
 import { ReplayLog } from "../../../lib/log/replay-log.ts";
+import type { Role } from "../../../lib/server/auth.ts";
 import type { Channel } from "../../../lib/server/channel.ts";
+import { type NativeSession, Resumption } from "../../../lib/server/resumption.ts";
 import { Session, type SessionConnection } from "../../../lib/server/session.ts";
 import { decode, encode, type ReplyMessage } from "../../../protocol/index.ts";
 import { print } from "../../support/log-writing.ts";
 import { nextTurn } from "../../support/next-turn.ts";
 
-/** A connection that keeps what it is given. */
+/** A connection that keeps the frames it is given. */
 class Recorder implements SessionConnection {
   readonly sent: unknown[] = [];
   superseded = 0;
@@ -22,56 +24,61 @@ class Recorder implements SessionConnection {
   }
 }
 
+const open = (role: Role, budget?: MemoryBudget): NativeSession => new Session(role, new Resumption(budget));
+/** Does a request of a session once, like a connection. */
+const once = (session: NativeSession, id: number, act: () => Promise<Uint8Array>, after: () => void = nothing) =>
+  session.kept.once(id, act, (outcome) => session.connection?.send(outcome), after);
+
 const reply = (id: number): ReplyMessage => ({ type: "reply", id, result: { id } });
 const frame = (id: number) => encode(reply(id));
 const nothing = () => undefined;
 
 describe("a session", () => {
-  it("holds what a lossless subscription has not read from where that begins, and anew once the client was taken for gone", () => {
+  it("holds what a lossless subscription has not read from its start on, and again after its hold was dropped", () => {
     const log = new ReplayLog({ retainedBytes: 3 });
     const channel = { process: { log }, holders: new Set() } as unknown as Channel;
-    const session = new Session("control");
-    const first = session.positionIn(channel, 0);
+    const session = open("control");
+    const first = session.kept.positionIn(channel, 0);
     for (const text of ["one", "two"]) print(log, text);
     first.ack(2);
-    // A reader that came later begins further back.
-    expect([session.positionIn(channel, 1) === first, first.bytesUpTo(2)]).toEqual([true, 3]);
+    // A later reader begins further back.
+    expect([session.kept.positionIn(channel, 1) === first, first.bytesUpTo(2)]).toEqual([true, 3]);
     log.holds.beginLease();
     log.holds.endLease();
-    const second = session.positionIn(channel, 2);
+    const second = session.kept.positionIn(channel, 2);
     print(log, "six");
     expect([first.isLive, second.isLive, second.bytesUpTo(3)]).toEqual([false, true, 3]);
     session.end();
     expect(second.isLive).toBe(false);
   });
 
-  it("is among the holders of a channel as long as it has a position there", () => {
+  it("counts as a session of a process as long as it has a position there", () => {
     const channel = { process: { log: new ReplayLog() }, holders: new Set() } as unknown as Channel;
-    const session = new Session("control");
-    const position = session.positionIn(channel, 0);
-    expect([[...channel.holders], session.ownsNothing]).toEqual([[session], false]);
-    session.release(channel);
+    const session = open("control");
+    const position = session.kept.positionIn(channel, 0);
+    expect([[...channel.holders], session.ownsNothing]).toEqual([[session.kept], false]);
+    session.kept.release(channel);
     expect([channel.holders.size, position.isLive, session.ownsNothing]).toEqual([0, false, true]);
-    session.positionIn(channel, 0);
+    session.kept.positionIn(channel, 0);
     session.end();
     expect([channel.holders.size, session.ownsNothing]).toEqual([0, true]);
   });
 
-  it("has the role and the grace that it was made with", () => {
-    const { role, graceMs } = new Session("view", { graceMs: 5 });
-    expect([role, graceMs, new Session("control").graceMs]).toEqual(["view", 5, undefined]);
+  it("has the role and the grace with which it was created", () => {
+    const { role, graceMs } = new Session("view", new Resumption(), 5);
+    expect([role, graceMs, open("control").graceMs]).toEqual(["view", 5, undefined]);
   });
 
   it("keeps replies up to the last byte of its bound", async () => {
-    const session = new Session("control", { frameOverheadBytes: 10 });
-    session.once(1, async () => new Uint8Array(90), nothing);
+    const session = new Session("control", new Resumption(undefined, 10));
+    once(session, 1, async () => new Uint8Array(90), nothing);
     await nextTurn();
-    const isFull = (sessionRepliesBytes: number) => session.isFull({ requests: 100, sessionRepliesBytes });
+    const isFull = (sessionRepliesBytes: number) => session.kept.isFull({ requests: 100, sessionRepliesBytes });
     expect([isFull(99), isFull(100)]).toEqual([true, false]);
   });
 
-  it("does a request once and answers each time with the first outcome", async () => {
-    const session = new Session("control");
+  it("does a request once, and answers each repetition with the first outcome", async () => {
+    const session = open("control");
     const connection = new Recorder();
     session.attach(connection);
     let done = 0;
@@ -79,15 +86,15 @@ describe("a session", () => {
       done += 1;
       return frame(1);
     };
-    session.once(1, act, nothing);
+    once(session, 1, act, nothing);
     await nextTurn();
-    session.once(1, act, nothing);
+    once(session, 1, act, nothing);
     await nextTurn();
     expect([done, connection.sent]).toEqual([1, [reply(1), reply(1)]]);
   });
 
-  it("answers a request that is running when it is repeated once, on the connection of that moment", async () => {
-    const session = new Session("control");
+  it("answers a request that is repeated while it runs once, on the current connection", async () => {
+    const session = open("control");
     const [first, second] = [new Recorder(), new Recorder()];
     session.attach(first);
     let finish: (reply: Uint8Array) => void = nothing;
@@ -98,62 +105,63 @@ describe("a session", () => {
         finish = resolve;
       });
     };
-    session.once(1, act, nothing);
+    once(session, 1, act, nothing);
     session.detach(first);
     session.attach(second);
-    session.once(1, act, nothing);
+    once(session, 1, act, nothing);
     finish(frame(1));
     await nextTurn();
     expect([done, first.sent, second.sent]).toEqual([1, [], [reply(1)]]);
   });
 
-  it("keeps the outcome of a request that ends while nobody is connected", async () => {
-    const session = new Session("control");
-    session.once(1, async () => frame(1), nothing);
+  it("keeps the outcome of a request that ends without a connection", async () => {
+    const session = open("control");
+    once(session, 1, async () => frame(1), nothing);
     await nextTurn();
     const connection = new Recorder();
     session.attach(connection);
-    session.once(1, async () => frame(99), nothing);
+    once(session, 1, async () => frame(99), nothing);
     expect(connection.sent).toEqual([reply(1)]);
   });
 
-  it("forgets outcomes that were acknowledged, and never a request that is running", async () => {
-    const session = new Session("control");
-    for (const id of [1, 2]) session.once(id, async () => frame(id), nothing);
-    session.once(3, () => new Promise<Uint8Array>(nothing), nothing);
+  it("drops acknowledged outcomes, and never a running request", async () => {
+    const session = open("control");
+    for (const id of [1, 2]) once(session, id, async () => frame(id), nothing);
+    once(session, 3, () => new Promise<Uint8Array>(nothing), nothing);
     await nextTurn();
-    const isFull = (requests: number) => session.isFull({ requests, sessionRepliesBytes: 1_000_000 });
+    const isFull = (requests: number) => session.kept.isFull({ requests, sessionRepliesBytes: 1_000_000 });
     const holds = () => [1, 2, 3, 4].filter(isFull).length;
     expect(holds()).toBe(3);
-    session.forget([1, 3, 99]);
+    session.kept.forget([1, 3, 99]);
     expect(holds()).toBe(2);
-    session.forgetAllBut([]);
+    session.kept.forgetAllBut([]);
     expect(holds()).toBe(1);
-    expect([session.knows(3), session.knows(99), isFull(1)]).toEqual([true, false, true]);
+    expect([session.kept.knows(3), session.kept.knows(99), isFull(1)]).toEqual([true, false, true]);
   });
 
-  it("keeps no more unacknowledged replies than its bound, nor than all sessions may together", async () => {
+  it("keeps no more unacknowledged replies than its own bound and that of all sessions allow", async () => {
     const kept = new MemoryBudget(3_000);
-    const [session, other] = [new Session("control", { kept }), new Session("control", { kept })];
+    const [session, other] = [open("control", kept), open("control", kept)];
     const bounds = { requests: 100, sessionRepliesBytes: 2_500 };
-    session.once(1, async () => new Uint8Array(1_000), nothing);
+    once(session, 1, async () => new Uint8Array(1_000), nothing);
     await nextTurn();
-    expect([session.isFull(bounds), other.isFull(bounds)]).toEqual([false, false]);
-    other.once(1, async () => new Uint8Array(1_000), nothing);
+    expect([session.kept.isFull(bounds), other.kept.isFull(bounds)]).toEqual([false, false]);
+    once(other, 1, async () => new Uint8Array(1_000), nothing);
     await nextTurn();
     // A reply costs more than its bytes.
-    expect([session.isFull(bounds), other.isFull(bounds)]).toEqual([true, true]);
-    session.forget([1]);
-    expect(other.isFull(bounds)).toBe(false);
+    expect([session.kept.isFull(bounds), other.kept.isFull(bounds)]).toEqual([true, true]);
+    session.kept.forget([1]);
+    expect(other.kept.isFull(bounds)).toBe(false);
     other.end();
     expect(kept.used).toBe(0);
   });
 
-  it("keeps no replies once it is over and cannot be resumed", async () => {
+  it("keeps no replies once it has ended", async () => {
     const kept = new MemoryBudget(1_000);
-    const session = new Session("view", { kept });
+    const session = open("view", kept);
     let settle: (frame: Uint8Array) => void = nothing;
-    session.once(
+    once(
+      session,
       1,
       () =>
         new Promise<Uint8Array>((resolve) => {
@@ -163,16 +171,17 @@ describe("a session", () => {
     );
     session.end();
     settle(frame(1));
-    session.once(2, async () => frame(2), nothing);
+    once(session, 2, async () => frame(2), nothing);
     await nextTurn();
-    expect([kept.used, session.knows(1), session.knows(2)]).toEqual([0, false, false]);
+    expect([kept.used, session.kept.knows(1), session.kept.knows(2)]).toEqual([0, false, false]);
   });
 
-  it("does what belongs after a reply after it", async () => {
-    const session = new Session("control");
+  it("performs the follow-up of a reply after the reply", async () => {
+    const session = open("control");
     const order: string[] = [];
     session.attach({ send: () => order.push("reply"), supersede: nothing });
-    session.once(
+    once(
+      session,
       1,
       async () => frame(1),
       () => order.push("after"),
@@ -181,15 +190,15 @@ describe("a session", () => {
     expect(order).toEqual(["reply", "after"]);
   });
 
-  it("belongs to one connection at a time, and the one before is told", () => {
-    const session = new Session("control");
+  it("belongs to one connection at a time, and notifies the previous one", () => {
+    const session = open("control");
     const [first, second] = [new Recorder(), new Recorder()];
     session.attach(first);
     session.attach(second);
     expect([first.superseded, second.superseded]).toEqual([1, 0]);
     expect(session.detach(first)).toBe(false);
-    expect(session.connected).toBe(true);
+    expect(session.connection).toBe(second);
     expect(session.detach(second)).toBe(true);
-    expect(session.connected).toBe(false);
+    expect(session.connection).toBe(undefined);
   });
 });

@@ -1,9 +1,11 @@
 // The sessions of a server: their number, how long they wait for their client, and which client may resume them.
 import { describe, expect, it } from "@jest/globals";
+import { type NativeSession, Resumption, resume } from "../../../lib/server/resumption.ts";
 import { Session, type SessionConnection } from "../../../lib/server/session.ts";
 import { Sessions } from "../../../lib/server/sessions.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
 
+const open = (role: "view" | "control"): NativeSession => new Session(role, new Resumption());
 const nothing = () => undefined;
 /** A connection; only its identity matters. */
 const connect = (): SessionConnection => ({ send: nothing, supersede: nothing });
@@ -18,7 +20,7 @@ describe("the sessions of a server", () => {
 
   /** A session that had a connection and lost it. */
   function detached(sessions: Sessions, role: "view" | "control"): Session {
-    const session = sessions.add(new Session(role));
+    const session = sessions.add(open(role));
     const connection = connect();
     sessions.attach(session, connection);
     sessions.detach(session, connection);
@@ -28,7 +30,7 @@ describe("the sessions of a server", () => {
 
   it("expire if their client does not reconnect in time, counted from the last loss", () => {
     const { clock, ended, sessions } = make();
-    const session = sessions.add(new Session("control"));
+    const session = sessions.add(open("control"));
     for (let round = 0; round < 2; round += 1) {
       const connection = connect();
       sessions.attach(session, connection);
@@ -39,14 +41,14 @@ describe("the sessions of a server", () => {
     }
     clock.advance(1);
     expect(ended).toEqual([session]);
-    expect(() => sessions.resume({ sessionId: session.id, secret: session.secret, pending: [] }, "control")).toThrow(
-      unknown,
-    );
+    expect(() =>
+      resume(sessions, { sessionId: session.id, secret: session.kept.secret, pending: [] }, "control"),
+    ).toThrow(unknown);
   });
 
   it("do not expire when a connection is lost that was superseded", () => {
     const { clock, ended, sessions } = make();
-    const session = sessions.add(new Session("control"));
+    const session = sessions.add(open("control"));
     const [first, second] = [connect(), connect()];
     sessions.attach(session, first);
     sessions.attach(session, second);
@@ -57,34 +59,35 @@ describe("the sessions of a server", () => {
 
   it("are resumed only with their secret and in the same role", () => {
     const { sessions } = make();
-    const { id: sessionId, secret } = sessions.add(new Session("view"));
-    const resume = (facts: object, role: "view" | "control" = "view") =>
-      sessions.resume({ sessionId, secret, pending: [], ...facts }, role);
-    expect(resume({}).id).toBe(sessionId);
-    expect(() => resume({ secret: "" })).toThrow(unknown);
-    expect(() => resume({ secret: secret.slice(1) })).toThrow(unknown);
-    expect(() => resume({ sessionId: "x" })).toThrow(unknown);
-    expect(() => resume({}, "control")).toThrow(unknown);
+    const { id: sessionId, kept } = sessions.add(open("view"));
+    const { secret } = kept;
+    const come = (facts: object, role: "view" | "control" = "view") =>
+      resume(sessions, { sessionId, secret, pending: [], ...facts }, role);
+    expect(come({}).id).toBe(sessionId);
+    expect(() => come({ secret: "" })).toThrow(unknown);
+    expect(() => come({ secret: secret.slice(1) })).toThrow(unknown);
+    expect(() => come({ sessionId: "x" })).toThrow(unknown);
+    expect(() => come({}, "control")).toThrow(unknown);
   });
 
   it("are limited in number", () => {
     const { sessions } = make(2);
-    const first = sessions.add(new Session("control"));
-    sessions.add(new Session("control"));
-    expect(() => sessions.add(new Session("control"))).toThrow(
+    const first = sessions.add(open("control"));
+    sessions.add(open("control"));
+    expect(() => sessions.add(open("control"))).toThrow(
       expect.objectContaining({ code: "LIMIT_EXCEEDED", data: { limit: "sessions" } }),
     );
     sessions.end(first);
-    expect(sessions.add(new Session("control"))).not.toBe(first);
+    expect(sessions.add(open("control"))).not.toBe(first);
   });
 
   it("of viewers leave room for controlling ones, however many come", () => {
     const { sessions } = make(2);
-    for (let count = 0; count < 2; count += 1) sessions.add(new Session("view"));
-    expect(() => sessions.add(new Session("view"))).toThrow(
+    for (let count = 0; count < 2; count += 1) sessions.add(open("view"));
+    expect(() => sessions.add(open("view"))).toThrow(
       expect.objectContaining({ code: "LIMIT_EXCEEDED", data: { limit: "viewSessions" } }),
     );
-    for (let count = 0; count < 2; count += 1) sessions.add(new Session("control"));
+    for (let count = 0; count < 2; count += 1) sessions.add(open("control"));
   });
 
   it("of viewers end soon after their connection, controlling ones keep their time", () => {
@@ -106,16 +109,16 @@ describe("the sessions of a server", () => {
       const owner = detached(sessions, role);
       owner.starting.add("p");
       const [older, newer] = [detached(sessions, role), detached(sessions, role)];
-      sessions.add(new Session(role));
+      sessions.add(open(role));
       expect(ended).toEqual([older]);
-      sessions.add(new Session(role));
+      sessions.add(open(role));
       expect(ended).toEqual([older, newer]);
-      expect(() => sessions.add(new Session(role))).toThrow(expect.objectContaining({ code: "LIMIT_EXCEEDED" }));
+      expect(() => sessions.add(open(role))).toThrow(expect.objectContaining({ code: "LIMIT_EXCEEDED" }));
     },
   );
 
-  it("have secrets that nobody can guess", () => {
-    const secrets = new Set(Array.from({ length: 100 }, () => new Session("view").secret));
+  it("have secrets that cannot be guessed", () => {
+    const secrets = new Set(Array.from({ length: 100 }, () => open("view").kept.secret));
     expect(secrets.size).toBe(100);
     for (const secret of secrets) expect(Buffer.from(secret, "base64url").length).toBe(32);
   });

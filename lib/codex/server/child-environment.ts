@@ -1,0 +1,46 @@
+// The environment of a child as the exec-server makes it: the ids of its caller come from the metadata, never from an older
+// process, and what the server itself was launched with stays with the server. Order and names are those of its child_env.
+import { type EnvPolicy, type ProcessSpec, present } from "../../../protocol/index.ts";
+
+const THREAD_ID = "CODEX_THREAD_ID";
+const TOOL_CALL_ID = "CODEX_TOOL_CALL_ID";
+
+/**
+ * Credentials and launch context of the server, not passed on in any letter case, not even when set explicitly: a child that has
+ * them could act as its server.
+ */
+export const SERVER_VARIABLES: readonly string[] = [
+  "CODEX_EXEC_SERVER_EXIT_ON_STDIN_CLOSE",
+  "CODEX_EXEC_SERVER_NOISE_AUTH_TOKEN",
+  "NODE_REPL_AUTH_TOKEN",
+  "OPENAI_FEDERATION_RULE_ID",
+  "OPENAI_IDENTITY_TOKEN_FILE",
+  "OPENAI_WORKLOAD_IDENTITY_CONTEXT",
+];
+
+/** What a client asks for. */
+export interface EnvironmentRequest {
+  readonly env: Readonly<Record<string, string>>;
+  readonly envPolicy?: Required<EnvPolicy> | undefined;
+  readonly metadata?: { readonly threadId?: string | undefined; readonly toolCallId?: string | undefined } | undefined;
+}
+
+/** With metadata both ids are set or removed. Without it a thread id stays; a call id is always stale. */
+export function childEnvironment({
+  env,
+  envPolicy,
+  metadata,
+}: EnvironmentRequest): Pick<ProcessSpec, "env" | "envPolicy"> {
+  const { threadId, toolCallId } = metadata ?? {};
+  const ids = { [THREAD_ID]: threadId, [TOOL_CALL_ID]: toolCallId?.includes("\0") ? undefined : toolCallId };
+  const stale = metadata ? [THREAD_ID, TOOL_CALL_ID] : [TOOL_CALL_ID];
+  const isPassedOn = (name: string) => !stale.includes(name) && !SERVER_VARIABLES.includes(name.toUpperCase());
+  const passedOn = (variables: Readonly<Record<string, string>>) =>
+    Object.fromEntries(Object.entries(variables).filter(([name]) => isPassedOn(name)));
+  // Inherited variables are excluded in any letter case, the ids too.
+  const exclude = [...(envPolicy?.exclude ?? []), ...SERVER_VARIABLES, ...stale];
+  return present({
+    env: { ...passedOn(env), ...present(ids) },
+    envPolicy: envPolicy && { ...envPolicy, exclude, set: passedOn(envPolicy.set) },
+  });
+}

@@ -1,0 +1,133 @@
+// What a session of our own protocol keeps: outcomes of requests, so that a request sent again after a reconnect is answered and
+// not done again, and the positions of lossless subscriptions.
+import { randomBytes } from "node:crypto";
+import { type HelloMessage, type Limits, limits, type Seq } from "../../protocol/index.ts";
+import { ExecwireError } from "../errors.ts";
+import type { MemoryBudget } from "../log/memory-budget.ts";
+import { type Role, secretsEqual } from "./auth.ts";
+import type { Channel } from "./channel.ts";
+import { HeldPosition } from "./held-position.ts";
+import type { Kept, Session } from "./session.ts";
+import type { Sessions } from "./sessions.ts";
+
+type ResumeRequest = NonNullable<HelloMessage["resume"]>;
+
+/** A session of our own protocol. */
+export type NativeSession = Session<Resumption>;
+
+/** The session that a client is entitled to. Throws SESSION_UNKNOWN, the same for a wrong id and a wrong secret. */
+export function resume(sessions: Sessions, { sessionId, secret, pending }: ResumeRequest, role: Role): NativeSession {
+  const session = sessions.find(sessionId) as NativeSession | undefined;
+  const kept = session?.kept;
+  if (!(kept instanceof Resumption) || !secretsEqual(kept.secret, secret) || session?.role !== role) {
+    throw new ExecwireError("SESSION_UNKNOWN", "unknown session; it may have expired, which ends its processes");
+  }
+  kept.forgetAllBut(pending);
+  return session;
+}
+
+/** Outcomes and positions of one client. */
+export class Resumption implements Kept {
+  /** A client that shows it may resume the session; it appears in the welcome message and nowhere else. */
+  readonly secret = randomBytes(32).toString("base64url");
+  readonly #positions = new Map<Channel, HeldPosition>();
+  /** Outcomes by request id; undefined while the request is running. */
+  readonly #outcomes = new Map<number, Uint8Array | undefined>();
+  #bytes = 0;
+  readonly #budget: MemoryBudget | undefined;
+  readonly #overheadBytes: number;
+  #isOver = false;
+
+  /** `budget` is shared with other sessions. There a reply costs `overheadBytes` beside its own. */
+  constructor(budget?: MemoryBudget, overheadBytes: number = limits.frameOverheadBytes) {
+    this.#budget = budget;
+    this.#overheadBytes = overheadBytes;
+  }
+
+  get isEmpty(): boolean {
+    return this.#positions.size === 0 && this.#outcomes.size === 0;
+  }
+
+  /** Whether the request was sent before and its outcome is or will be here. */
+  knows(id: number): boolean {
+    return this.#outcomes.has(id);
+  }
+
+  /** Whether one more request would be one too many, for this session or for all together. */
+  isFull({ requests, sessionRepliesBytes }: Pick<Limits, "requests" | "sessionRepliesBytes">): boolean {
+    return this.#outcomes.size >= requests || this.#bytes > sessionRepliesBytes || this.#budget?.over === true;
+  }
+
+  /** The client will not ask for these again. */
+  forget(ids: Iterable<number>): void {
+    for (const id of ids) {
+      const outcome = this.#outcomes.get(id);
+      if (!outcome) continue;
+      this.#outcomes.delete(id);
+      this.#charge(-this.#costOf(outcome));
+    }
+  }
+
+  /** The client will ask for none but these again. */
+  forgetAllBut(ids: readonly number[]): void {
+    const kept = new Set(ids);
+    this.forget([...this.#outcomes.keys()].filter((id) => !kept.has(id)));
+  }
+
+  /** Does a request once, then `reply` and `after`. A repetition replies with the outcome of the first time, once it is known. */
+  once(id: number, act: () => Promise<Uint8Array>, reply: (frame: Uint8Array) => void, after: () => void): void {
+    if (this.#outcomes.has(id)) {
+      const outcome = this.#outcomes.get(id);
+      if (outcome) reply(outcome);
+      return;
+    }
+    if (!this.#isOver) this.#outcomes.set(id, undefined);
+    void act().then((frame) => {
+      // A session that is over cannot be resumed, so the request cannot come again.
+      if (!this.#isOver) {
+        this.#outcomes.set(id, frame);
+        this.#charge(this.#costOf(frame));
+      }
+      reply(frame);
+      after();
+    });
+  }
+
+  /** The position of the lossless subscription of a channel; the client has read up to `acked`. */
+  positionIn(channel: Channel, acked: Seq): HeldPosition {
+    const known = this.#positions.get(channel);
+    if (known?.isLive) {
+      known.moveTo(acked);
+      return known;
+    }
+    const position = new HeldPosition(channel.process.log, acked);
+    this.#positions.set(channel, position);
+    channel.holders.add(this);
+    return position;
+  }
+
+  /** Gives up the position in a channel. */
+  release(channel: Channel): void {
+    this.#positions.get(channel)?.release();
+    this.#positions.delete(channel);
+    channel.holders.delete(this);
+  }
+
+  readonly removed = (channel: Channel): void => this.release(channel);
+
+  end(): void {
+    this.#isOver = true;
+    this.#charge(-this.#bytes);
+    this.#outcomes.clear();
+    for (const channel of [...this.#positions.keys()]) this.release(channel);
+  }
+
+  #costOf(frame: Uint8Array): number {
+    return frame.length + this.#overheadBytes;
+  }
+
+  #charge(bytes: number): void {
+    this.#bytes += bytes;
+    this.#budget?.add(bytes);
+  }
+}
