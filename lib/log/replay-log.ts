@@ -312,7 +312,7 @@ export class ReplayLog implements LogView {
     return bytes;
   }
 
-  /** Compared with the bounds of holds, which may exceed the log's own bound in bytes, but neither that in events nor the budget. */
+  /** Compared with the bounds of holds, which may exceed the log's own bound in bytes, but not that in events, nor the budget. */
   get #demand(): number {
     return this.#budget.over || this.#ring.length > this.#maxEvents ? Number.POSITIVE_INFINITY : this.#ring.bytes;
   }
