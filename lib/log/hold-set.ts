@@ -10,7 +10,7 @@ class Entry implements Hold {
   readonly maxBytes: number;
   readonly #among: Set<Entry>;
   readonly #onMove: () => void;
-  alive = true;
+  isRenewed = true;
 
   constructor(position: () => Seq, maxBytes: number, among: Set<Entry>, onMove: () => void) {
     this.position = position;
@@ -28,7 +28,7 @@ class Entry implements Hold {
   }
 
   renew(): void {
-    this.alive = true;
+    this.isRenewed = true;
     this.#onMove();
   }
 
@@ -56,7 +56,7 @@ export class HoldSet {
     this.#onMove = onMove;
   }
 
-  /** Adds a hold: lossless, or with a bound in bytes one that gives in; that one needs no lease. */
+  /** Adds a hold: a lossless one, or with `maxBytes` a bounded one, which needs no lease. */
   add(position: () => Seq, maxBytes: number = Number.POSITIVE_INFINITY): Hold {
     return new Entry(position, maxBytes, this.#entries, this.#onMove);
   }
@@ -74,17 +74,17 @@ export class HoldSet {
     return floor;
   }
 
-  /** Whether `test` is true of every lossless position. */
+  /** Whether `test` is true of the position of every hold. */
   every(test: (position: Seq) => boolean): boolean {
     return [...this.#entries].every(({ position }) => test(position()));
   }
 
-  /** Drops the lossless holds at `seq` or before it. The next event may evict what they kept. */
+  /** Drops the holds at `seq` or before it. The next event may evict what they kept. */
   drop(seq: Seq): void {
     for (const entry of this.#entries) if (entry.position() <= seq) this.#entries.delete(entry);
   }
 
-  /** Notifies the writer when lossless readers begin or cease to fill the log. */
+  /** Reports to the writer when the log becomes full of what lossless holds have not read, and when it no longer is. */
   check(): void {
     if (this.#entries.size === 0 && !this.#full) return;
     const floor = this.floor();
@@ -96,12 +96,12 @@ export class HoldSet {
 
   /** Begins a round of the lease, in which every lossless hold must be renewed once. */
   beginLease(): void {
-    for (const entry of this.#entries) entry.alive = false;
+    for (const entry of this.#entries) entry.isRenewed = false;
   }
 
-  /** Ends the round: lossless holds that were not renewed are released. The next round begins. */
+  /** Ends a round: lossless holds that were not renewed since it began are released. The next round begins. */
   endLease(): void {
-    for (const entry of this.#entries) if (!entry.alive && entry.isLossless) entry.release();
+    for (const entry of this.#entries) if (!entry.isRenewed && entry.isLossless) entry.release();
     this.beginLease();
   }
 }

@@ -76,7 +76,7 @@ export class ReplayLog implements LogView {
   #ring = new DeliveryRing();
   #printed = { stdout: 0, stderr: 0, pty: 0 };
   /** Bytes added while the shared budget was exceeded that this log still has to evict. */
-  #owed = 0;
+  #overBudgetBytes = 0;
   /** Since a `restart`, no reader has seen the beginning yet. */
   #isRestarted = false;
   #exited: ExitedEvent | undefined;
@@ -301,12 +301,12 @@ export class ReplayLog implements LogView {
 
   /** Invariant 3. While the shared budget is exceeded, a log evicts as much as it adds; what a hold keeps, once that moves on. */
   #evict(added: number): void {
-    this.#owed = this.#budget.over ? Math.max(0, this.#owed) + added : 0;
-    if (!this.#isOver() && this.#owed === 0) return;
-    while (this.#isOver() || (this.#budget.over && this.#owed > 0)) {
+    this.#overBudgetBytes = this.#budget.over ? Math.max(0, this.#overBudgetBytes) + added : 0;
+    if (!this.#isOver() && this.#overBudgetBytes === 0) return;
+    while (this.#isOver() || (this.#budget.over && this.#overBudgetBytes > 0)) {
       // The newest event stays, however small the bounds.
       if (this.#ring.length <= 1 || this.holds.keeps(this.#ring.first, this.#demand)) return;
-      this.#owed -= this.#shift();
+      this.#overBudgetBytes -= this.#shift();
     }
   }
 
@@ -317,7 +317,7 @@ export class ReplayLog implements LogView {
     return bytes;
   }
 
-  /** What the bounds of holds are compared with. They exceed the log's own bound in bytes, never that in events, nor the budget. */
+  /** Compared with the bounds of holds, which may exceed the log's own bound in bytes, but not that in events, nor the budget. */
   get #demand(): number {
     return this.#budget.over || this.#ring.length > this.#maxEvents ? Number.POSITIVE_INFINITY : this.#ring.bytes;
   }

@@ -1,4 +1,4 @@
-// What children of Codex clients find in their environment; the first three are the exec-server's own unit tests (child_env_*).
+// The environment of children of Codex clients; the first three are the exec-server's own unit tests (child_env_*).
 import { describe, expect, it } from "@jest/globals";
 import { childEnvironment, type EnvironmentRequest } from "../../../lib/codex/server/child-environment.ts";
 import { buildEnvironment } from "../../../lib/spawn/environment.ts";
@@ -7,7 +7,7 @@ import type { EnvPolicy } from "../../../protocol/index.ts";
 const THREAD = "019d25f0-6728-7ce2-908f-c3c187323e5b";
 const OWN = { PATH: "/bin", CODEX_THREAD_ID: "inherited-thread", CODEX_TOOL_CALL_ID: "inherited-call" };
 
-/** The environment on this host, for a policy of which not all is said. */
+/** The environment on this host, for a partial policy. */
 function environmentOf(
   request: Omit<EnvironmentRequest, "envPolicy"> & { readonly envPolicy?: EnvPolicy },
   own: object,
@@ -52,7 +52,7 @@ describe("the environment of a child of a Codex client", () => {
     expect(environmentOf({ env, metadata }, OWN)).toEqual({ ...others, ...expected });
   });
 
-  it("without metadata keeps the thread alone", () => {
+  it("keeps only the thread without metadata", () => {
     const kept = {
       CODEX_THREAD_ID: "prewarm-thread",
       Codex_Thread_Id: "mixed-case-thread",
@@ -61,7 +61,7 @@ describe("the environment of a child of a Codex client", () => {
     expect(environmentOf({ env: { ...kept, CODEX_TOOL_CALL_ID: "stale-call" } }, OWN)).toEqual(kept);
   });
 
-  it("keeps an empty call id and leaves out one with NUL", () => {
+  it("keeps an empty call id and omits one with a NUL", () => {
     const env = { CODEX_TOOL_CALL_ID: "stale" };
     expect(environmentOf({ env, metadata: { toolCallId: "" } }, OWN)).toEqual({ CODEX_TOOL_CALL_ID: "" });
     expect(environmentOf({ env, metadata: { toolCallId: "a\0b" } }, OWN)).toEqual({});

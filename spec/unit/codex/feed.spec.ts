@@ -1,10 +1,10 @@
-// What a process is held back for, as a client of the Codex dialect comes, goes and reads.
+// How far a process may run ahead of a Codex client that connects, disconnects and reads.
 import { describe, expect, it } from "@jest/globals";
 import { Feed, type FeedTarget } from "../../../lib/codex/server/feed.ts";
 import { ReplayLog } from "../../../lib/log/replay-log.ts";
 import { print } from "../../support/log-writing.ts";
 
-/** A connection that counts what is pushed to it. */
+/** A connection that counts its notifications. */
 function target(): FeedTarget & { hasRoom: boolean; pushed: number; breaks: number } {
   return {
     hasRoom: true,
@@ -20,13 +20,13 @@ function target(): FeedTarget & { hasRoom: boolean; pushed: number; breaks: numb
   };
 }
 
-describe("a feed", () => {
+describe("the subscription of a Codex client", () => {
   const make = () => {
     const log = new ReplayLog();
     return { log, feed: new Feed("p", log, 100) };
   };
 
-  it("holds the process at what was pushed, and after a resume at what was received until it goes on pushing", () => {
+  it("holds the log at what was pushed, and after a resume at what was received until it pushes again", () => {
     const { log, feed } = make();
     feed.attach(target(), { resumed: false });
     for (const text of ["one", "two"]) print(log, text);
@@ -44,7 +44,7 @@ describe("a feed", () => {
     expect([log.holds.floor(), second.pushed]).toEqual([3, 1]);
   });
 
-  it("holds nothing for a connection after another one has taken its place", () => {
+  it("holds nothing for a superseded connection", () => {
     const { log, feed } = make();
     const slow = target();
     slow.hasRoom = false;
@@ -56,7 +56,7 @@ describe("a feed", () => {
     expect([log.holds.floor(), slow.pushed]).toEqual([1, 0]);
   });
 
-  it("breaks the connection once when what comes next is lost, and holds nothing any more", () => {
+  it("closes the connection once if the next event is lost, and holds nothing any more", () => {
     const log = new ReplayLog({ retainedBytes: 3 });
     const feed = new Feed("p", log, 3);
     for (const text of ["one", "two"]) print(log, text);

@@ -1,4 +1,4 @@
-// What survives a lost connection: a request is done once, and its outcome is kept until the client has it.
+// What survives a lost connection: each request is done once, and its outcome is kept until the client has it.
 import { describe, expect, it } from "@jest/globals";
 import { MemoryBudget } from "../../../lib/log/memory-budget.ts";
 import { ReplayLog } from "../../../lib/log/replay-log.ts";
@@ -10,7 +10,7 @@ import { decode, encode, type ReplyMessage } from "../../../protocol/index.ts";
 import { print } from "../../support/log-writing.ts";
 import { nextTurn } from "../../support/next-turn.ts";
 
-/** A connection that keeps what it is given. */
+/** A connection that keeps the frames it is given. */
 class Recorder implements SessionConnection {
   readonly sent: unknown[] = [];
   superseded = 0;
@@ -25,7 +25,7 @@ class Recorder implements SessionConnection {
 }
 
 const open = (role: Role, budget?: MemoryBudget): NativeSession => new Session(role, new Resumption(budget));
-/** Does a request of a session once, as a connection does. */
+/** Does a request of a session once, like a connection. */
 const once = (session: NativeSession, id: number, act: () => Promise<Uint8Array>, after: () => void = nothing) =>
   session.kept.once(id, act, (outcome) => session.connection?.send(outcome), after);
 
@@ -34,14 +34,14 @@ const frame = (id: number) => encode(reply(id));
 const nothing = () => undefined;
 
 describe("a session", () => {
-  it("holds what a lossless subscription has not read from where that begins, and anew once the client was taken for gone", () => {
+  it("holds what a lossless subscription has not read from its start on, and again after its hold was dropped", () => {
     const log = new ReplayLog({ retainedBytes: 3 });
     const channel = { process: { log }, holders: new Set() } as unknown as Channel;
     const session = open("control");
     const first = session.kept.positionIn(channel, 0);
     for (const text of ["one", "two"]) print(log, text);
     first.ack(2);
-    // A reader that came later begins further back.
+    // A later reader begins further back.
     expect([session.kept.positionIn(channel, 1) === first, first.bytesUpTo(2)]).toEqual([true, 3]);
     log.holds.beginLease();
     log.holds.endLease();
@@ -52,7 +52,7 @@ describe("a session", () => {
     expect(second.isLive).toBe(false);
   });
 
-  it("is among the holders of a channel as long as it has a position there", () => {
+  it("counts as a session of a process as long as it has a position there", () => {
     const channel = { process: { log: new ReplayLog() }, holders: new Set() } as unknown as Channel;
     const session = open("control");
     const position = session.kept.positionIn(channel, 0);
@@ -64,7 +64,7 @@ describe("a session", () => {
     expect([channel.holders.size, session.ownsNothing]).toEqual([0, true]);
   });
 
-  it("has the role and the grace that it was made with", () => {
+  it("has the role and the grace with which it was created", () => {
     const { role, graceMs } = new Session("view", new Resumption(), 5);
     expect([role, graceMs, open("control").graceMs]).toEqual(["view", 5, undefined]);
   });
@@ -77,7 +77,7 @@ describe("a session", () => {
     expect([isFull(99), isFull(100)]).toEqual([true, false]);
   });
 
-  it("does a request once and answers each time with the first outcome", async () => {
+  it("does a request once, and answers each repetition with the first outcome", async () => {
     const session = open("control");
     const connection = new Recorder();
     session.attach(connection);
@@ -93,7 +93,7 @@ describe("a session", () => {
     expect([done, connection.sent]).toEqual([1, [reply(1), reply(1)]]);
   });
 
-  it("answers a request that is running when it is repeated once, on the connection of that moment", async () => {
+  it("answers a request that is repeated while it runs once, on the current connection", async () => {
     const session = open("control");
     const [first, second] = [new Recorder(), new Recorder()];
     session.attach(first);
@@ -114,7 +114,7 @@ describe("a session", () => {
     expect([done, first.sent, second.sent]).toEqual([1, [], [reply(1)]]);
   });
 
-  it("keeps the outcome of a request that ends while nobody is connected", async () => {
+  it("keeps the outcome of a request that ends without a connection", async () => {
     const session = open("control");
     once(session, 1, async () => frame(1), nothing);
     await nextTurn();
@@ -124,7 +124,7 @@ describe("a session", () => {
     expect(connection.sent).toEqual([reply(1)]);
   });
 
-  it("forgets outcomes that were acknowledged, and never a request that is running", async () => {
+  it("drops acknowledged outcomes, and never a running request", async () => {
     const session = open("control");
     for (const id of [1, 2]) once(session, id, async () => frame(id), nothing);
     once(session, 3, () => new Promise<Uint8Array>(nothing), nothing);
@@ -139,7 +139,7 @@ describe("a session", () => {
     expect([session.kept.knows(3), session.kept.knows(99), isFull(1)]).toEqual([true, false, true]);
   });
 
-  it("keeps no more unacknowledged replies than its bound, nor than all sessions may together", async () => {
+  it("keeps no more unacknowledged replies than its own bound and that of all sessions allow", async () => {
     const kept = new MemoryBudget(3_000);
     const [session, other] = [open("control", kept), open("control", kept)];
     const bounds = { requests: 100, sessionRepliesBytes: 2_500 };
@@ -156,7 +156,7 @@ describe("a session", () => {
     expect(kept.used).toBe(0);
   });
 
-  it("keeps no replies once it is over and cannot be resumed", async () => {
+  it("keeps no replies once it has ended", async () => {
     const kept = new MemoryBudget(1_000);
     const session = open("view", kept);
     let settle: (frame: Uint8Array) => void = nothing;
@@ -176,7 +176,7 @@ describe("a session", () => {
     expect([kept.used, session.kept.knows(1), session.kept.knows(2)]).toEqual([0, false, false]);
   });
 
-  it("does what belongs after a reply after it", async () => {
+  it("performs the follow-up of a reply after the reply", async () => {
     const session = open("control");
     const order: string[] = [];
     session.attach({ send: () => order.push("reply"), supersede: nothing });
@@ -190,7 +190,7 @@ describe("a session", () => {
     expect(order).toEqual(["reply", "after"]);
   });
 
-  it("belongs to one connection at a time, and the one before is told", () => {
+  it("belongs to one connection at a time, and notifies the previous one", () => {
     const session = open("control");
     const [first, second] = [new Recorder(), new Recorder()];
     session.attach(first);

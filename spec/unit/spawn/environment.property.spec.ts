@@ -1,4 +1,4 @@
-// The environment of a child against a model written from the documentation of EnvPolicy, without sharing its code.
+// The environment of a child, compared with a model written from the documentation of EnvPolicy without its code.
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import { buildEnvironment } from "../../../lib/spawn/environment.ts";
@@ -7,7 +7,7 @@ import { runs } from "../../support/fuzz.ts";
 
 type Variables = Record<string, string>;
 
-/** Whether the glob covers the whole name, by trying every way to read it. */
+/** Whether the glob matches the whole name, by trying all possibilities. */
 function globCovers(glob: string, name: string): boolean {
   if (glob === "") return name === "";
   const rest = glob.slice(1);
@@ -79,7 +79,7 @@ const policy: fc.Arbitrary<EnvPolicy> = fc.record(
 );
 
 describe("the environment of a child", () => {
-  it("is what the policy and the overlay say, in this order, for any of them", () => {
+  it("follows the policy and then the overlay, for all of them", () => {
     const drawn = [variables, variables, fc.option(policy, { nil: undefined })] as const;
     fc.assert(
       fc.property(...drawn, (own, env, envPolicy) => {
@@ -90,7 +90,7 @@ describe("the environment of a child", () => {
     );
   });
 
-  it("leaves what it was made from as it was", () => {
+  it("is made without changes to its sources", () => {
     fc.assert(
       fc.property(variables, variables, policy, (own, env, envPolicy) => {
         const before = structuredClone([own, env, envPolicy]);

@@ -10,13 +10,13 @@ describe("the environment of a child", () => {
     expect(buildEnvironment({}, OWN)).toEqual({});
   });
 
-  it("is the policy's with the overlay on top", () => {
+  it("is that of the policy with the overlay on top", () => {
     const set = { POLICY_SET: "policy", BOTH: "policy" };
     const envPolicy = { inherit: "none", set } as const;
     expect(buildEnvironment({ env: { BOTH: "overlay" }, envPolicy }, OWN)).toEqual({ ...set, BOTH: "overlay" });
   });
 
-  it.each(["EXECWIRE_TOKEN", "execwire_token", "ExecWire_Token"])("never holds %s, from no source", (name) => {
+  it.each(["EXECWIRE_TOKEN", "execwire_token", "ExecWire_Token"])("never contains %s from any source", (name) => {
     const all = { [name]: "1" };
     const envPolicy = { inherit: "all", ignoreDefaultExcludes: true, set: all } as const;
     expect(buildEnvironment({ env: { ...all, KEPT: "1" }, envPolicy }, all)).toEqual({ KEPT: "1" });
@@ -30,7 +30,7 @@ describe("the environment of a child", () => {
     expect(buildEnvironment({ envPolicy: { inherit } }, OWN)).toEqual(expected);
   });
 
-  it("drops inherited secrets unless told not to, and never those that are set", () => {
+  it("drops inherited secrets by default, and never explicit ones", () => {
     const envPolicy = { inherit: "all", set: { MY_TOKEN: "set" }, includeOnly: ["*key", "*token"] } as const;
     expect(buildEnvironment({ envPolicy }, OWN)).toEqual({ MY_TOKEN: "set" });
     expect(buildEnvironment({ envPolicy: { ...envPolicy, ignoreDefaultExcludes: true } }, OWN)).toEqual({
@@ -39,7 +39,7 @@ describe("the environment of a child", () => {
     });
   });
 
-  it("takes every character of a pattern but * and ? for itself", () => {
+  it("matches every character of a pattern literally, except * and ?", () => {
     const own = { "A.B": "1", AxB: "2", "A+": "3", AA: "4" };
     const keep = (glob: string) =>
       Object.keys(buildEnvironment({ envPolicy: { inherit: "all", includeOnly: [glob] } }, own));
@@ -53,13 +53,13 @@ describe("the environment of a child", () => {
     ]);
   });
 
-  it("is made at once with a glob of many stars, each of which could stand for much: trying all ways takes ages", () => {
+  it("is made fast for a glob of many stars, on which backtracking takes ages", () => {
     const own = { ["A".repeat(200)]: "1" };
     const exclude = [`${"*A".repeat(40)}B`];
     expect(buildEnvironment({ envPolicy: { inherit: "all", exclude } }, own)).toEqual(own);
   });
 
-  it("is refused where globs times names are more than any policy needs, by an explicit limit", () => {
+  it("is refused if globs times names exceed the limit of steps", () => {
     const set = { ["A".repeat(100)]: "1" };
     const envPolicy = { inherit: "none", set, includeOnly: ["*A".repeat(50)] } as const;
     expect(buildEnvironment({ envPolicy }, {}, 101 * 101)).toEqual(set);
