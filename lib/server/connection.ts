@@ -16,11 +16,11 @@ import type { Cancel } from "../clock.ts";
 import { ExecwireError } from "../errors.ts";
 import { CLOSE, type Transport } from "../transport/transport.ts";
 import { roleOf } from "./auth.ts";
-import { ChangeFeed } from "./change-feed.ts";
+import { ChangeSubscription } from "./change-subscription.ts";
 import { Dispatcher } from "./dispatcher.ts";
 import { Outbox } from "./outbox.ts";
-import type { ServedConnection, ServerParts } from "./parts.ts";
 import { type NativeSession, Resumption, resume as resumed } from "./resumption.ts";
+import type { ServedConnection, ServerContext } from "./server-context.ts";
 import { Session } from "./session.ts";
 
 /** How a failed hello closes the connection. */
@@ -33,10 +33,10 @@ const REFUSAL_CODES: Partial<Record<ExecwireError["code"], number>> = {
 
 /** Serves one transport. */
 export class Connection implements ServedConnection {
-  readonly #parts: ServerParts;
+  readonly #context: ServerContext;
   readonly #transport: Transport;
   readonly #outbox: Outbox;
-  readonly #changes: ChangeFeed;
+  readonly #changes: ChangeSubscription;
   /** Token that came with the transport. */
   readonly #token: string | undefined;
   #session: NativeSession | undefined;
@@ -46,22 +46,22 @@ export class Connection implements ServedConnection {
   #maxFrameBytes: number;
   #unansweredPings = 0;
   /** What was waiting to be taken when the last ping was due. */
-  #mark: string | undefined;
+  #lastProgress: string | undefined;
   #pongIsWaiting = false;
   #over = false;
 
-  constructor(parts: ServerParts, transport: Transport, token: string | undefined) {
-    this.#parts = parts;
+  constructor(context: ServerContext, transport: Transport, token: string | undefined) {
+    this.#context = context;
     this.#transport = transport;
     this.#token = token;
-    const { limits, clock } = parts;
+    const { limits, clock } = context;
     this.#outbox = new Outbox(transport, limits, {
       onRoom: () => this.#pump(),
       // Who does not read would not read a goodbye either.
       onOverflow: () => this.#drop(),
       onStalled: () => this.close(CLOSE.tryLater, "what was sent is not read"),
     });
-    this.#changes = new ChangeFeed(this.#outbox, limits.frameBytes);
+    this.#changes = new ChangeSubscription(this.#outbox, limits.frameBytes);
     this.#deadline = clock.after(limits.handshakeMs, () => this.close(CLOSE.timeout, "no hello in time"));
     this.#maxFrameBytes = Math.min(limits.helloBytes, limits.frameBytes);
     transport.limitFrames?.(this.#maxFrameBytes);
@@ -69,7 +69,7 @@ export class Connection implements ServedConnection {
       frame: (frame) => this.#receive(frame),
       closed: () => {
         this.#finish();
-        parts.seats.free(this);
+        context.slots.free(this);
       },
     });
   }
@@ -84,7 +84,7 @@ export class Connection implements ServedConnection {
   }
 
   /** Makes room for another one. */
-  displace(): void {
+  evict(): void {
     this.#drop();
   }
 
@@ -95,7 +95,7 @@ export class Connection implements ServedConnection {
   close(code: number, reason: string): void {
     if (this.#over) return;
     this.#finish();
-    if (code >= CLOSE.protocol && code !== CLOSE.superseded) this.#parts.onRefused(code, reason);
+    if (code >= CLOSE.protocol && code !== CLOSE.superseded) this.#context.onRefused(code, reason);
     this.#transport.close(code, reason);
   }
 
@@ -111,7 +111,7 @@ export class Connection implements ServedConnection {
     const message = this.#parse(frame);
     if (!message) return;
     if (!this.#dispatcher) {
-      if (message.type === "hello") this.#greet(message);
+      if (message.type === "hello") this.#onHello(message);
       else this.close(CLOSE.protocol, "the first message must be hello");
       return;
     }
@@ -131,7 +131,7 @@ export class Connection implements ServedConnection {
 
   #parse(frame: Uint8Array): ClientMessage | undefined {
     try {
-      const message = decode(frame, this.#parts.limits);
+      const message = decode(frame, this.#context.limits);
       const problem = checkClientMessage(message);
       if (!problem) return message as ClientMessage;
       this.close(CLOSE.protocol, `${problem.field} ${problem.message}`);
@@ -141,9 +141,9 @@ export class Connection implements ServedConnection {
     return undefined;
   }
 
-  #greet({ version, token, resume }: HelloMessage): void {
+  #onHello({ version, token, resume }: HelloMessage): void {
     try {
-      const { sessions, auth, limits, metrics, shared } = this.#parts;
+      const { sessions, auth, limits, metrics, resources } = this.#context;
       if (version !== PROTOCOL_VERSION) {
         throw new ExecwireError(
           "VERSION_UNSUPPORTED",
@@ -152,14 +152,14 @@ export class Connection implements ServedConnection {
       }
       const role = roleOf(auth, token ?? this.#token);
       if (!role) throw new ExecwireError("UNAUTHORIZED", "the token is missing or wrong");
-      this.#parts.seats.take(this, role);
+      this.#context.slots.take(this, role);
       const session = resume
         ? resumed(sessions, resume, role)
-        : sessions.add(new Session(role, new Resumption(shared.kept, limits.frameOverheadBytes)));
+        : sessions.add(new Session(role, new Resumption(resources.replies, limits.frameOverheadBytes)));
       this.#session = session;
-      this.#outbox.join(shared.memory[role]);
+      this.#outbox.join(resources.memory[role]);
       this.#transport.rank?.(role === "control" ? "first" : "last");
-      this.#dispatcher = new Dispatcher(this.#parts, session, this.#outbox, this.#changes);
+      this.#dispatcher = new Dispatcher(this.#context, session, this.#outbox, this.#changes);
       sessions.attach(session, this);
       if (resume) metrics.resumes += 1;
       const { pingMs, windowBytes } = limits;
@@ -168,11 +168,11 @@ export class Connection implements ServedConnection {
       this.#transport.limitFrames?.(frameBytes);
       this.#transport.admit?.();
       const sessionTtlMs = sessions.ttlMs(role);
-      this.#say({
+      this.#sendMessage({
         type: "welcome",
         version: PROTOCOL_VERSION,
         sessionId: session.id,
-        secret: session.kept.secret,
+        secret: session.state.secret,
         resumed: resume !== undefined,
         limits: { sessionTtlMs, pingMs, frameBytes, windowBytes },
       });
@@ -199,18 +199,18 @@ export class Connection implements ServedConnection {
 
   /** Two silent intervals in a row, and nobody is there any more. */
   #armPing(): void {
-    const { clock, limits } = this.#parts;
+    const { clock, limits } = this.#context;
     this.#deadline();
     this.#deadline = clock.after(
       limits.pingMs,
       () => {
         // A peer that takes what is sent is there, also when its own frames are not being read.
-        const { mark } = this.#outbox;
-        if (mark !== undefined && mark !== this.#mark) this.#unansweredPings = 0;
-        this.#mark = mark;
+        const { progress } = this.#outbox;
+        if (progress !== undefined && progress !== this.#lastProgress) this.#unansweredPings = 0;
+        this.#lastProgress = progress;
         if (this.#unansweredPings >= 2) return this.#drop();
         this.#unansweredPings += 1;
-        this.#say({ type: "ping" });
+        this.#sendMessage({ type: "ping" });
         this.#armPing();
       },
       { background: true },
@@ -222,7 +222,7 @@ export class Connection implements ServedConnection {
     this.#transport.terminate();
   }
 
-  #say(message: ServerMessage): void {
+  #sendMessage(message: ServerMessage): void {
     this.send(encode(message));
   }
 
@@ -232,7 +232,7 @@ export class Connection implements ServedConnection {
     this.#deadline();
     this.#outbox.end();
     this.#dispatcher?.end();
-    if (this.#session) this.#parts.sessions.detach(this.#session, this);
-    this.#parts.onOver(this);
+    if (this.#session) this.#context.sessions.detach(this.#session, this);
+    this.#context.onOver(this);
   }
 }

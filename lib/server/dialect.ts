@@ -2,7 +2,7 @@
 import type { Transport } from "../transport/transport.ts";
 import type { HttpAnswer, HttpRequest } from "../transport/websocket-server.ts";
 import type { Auth } from "./auth.ts";
-import type { ServedConnection, ServerParts } from "./parts.ts";
+import type { ServedConnection, ServerContext } from "./server-context.ts";
 
 /** What a server needs to know of it. */
 export interface Dialect {
@@ -12,6 +12,6 @@ export interface Dialect {
   answer(this: void, request: HttpRequest): HttpAnswer;
   /** Returns why an upgrade is refused; undefined accepts a client that has shown the token. */
   refuse(this: void, request: HttpRequest, auth: Auth): HttpAnswer | undefined;
-  /** Serves a connection that was accepted. Calls `parts.onOver` when it is over. */
-  accept(transport: Transport, parts: ServerParts): ServedConnection;
+  /** Serves a connection that was accepted. Calls `context.onOver` when it is over. */
+  accept(transport: Transport, context: ServerContext): ServedConnection;
 }

@@ -10,15 +10,15 @@ import {
   type Seq,
 } from "../../protocol/index.ts";
 import { ExecwireError, invalidParams, refuse, toWireError } from "../errors.ts";
-import type { ChangeFeed } from "./change-feed.ts";
-import type { Channel } from "./channel.ts";
+import type { ChangeSubscription } from "./change-subscription.ts";
 import { type MethodContext, methods } from "./methods.ts";
 import type { Outbox } from "./outbox.ts";
-import type { ServerParts } from "./parts.ts";
 import { PendingCalls } from "./pending-calls.ts";
 import type { NativeSession } from "./resumption.ts";
+import { RoundRobin } from "./round-robin.ts";
+import type { ServerContext } from "./server-context.ts";
+import type { SharedProcess } from "./shared-process.ts";
 import { Subscription } from "./subscription.ts";
-import { Turns } from "./turns.ts";
 import { viewer } from "./viewer.ts";
 
 /** A reply that is still to be made. */
@@ -35,21 +35,21 @@ const INFO_BYTES = 512;
 
 /** Performs the requests of a connection that has said hello. */
 export class Dispatcher {
-  readonly #parts: ServerParts;
+  readonly #context: ServerContext;
   readonly #session: NativeSession;
   readonly #outbox: Outbox;
-  readonly #changes: ChangeFeed;
-  /** By channel number. */
-  readonly #subscriptions = new Map<number, { readonly channel: Channel; readonly subscription: Subscription }>();
-  readonly #turns = new Turns();
+  readonly #changes: ChangeSubscription;
+  /** By shared number. */
+  readonly #subscriptions = new Map<number, { readonly shared: SharedProcess; readonly subscription: Subscription }>();
+  readonly #roundRobin = new RoundRobin();
   /** Aborted at the end: nobody waits for answers any more. */
   readonly #pending = new PendingCalls();
   /** Requests being performed that change nothing; the others are the session's. */
-  #looking = 0;
+  #runningQueries = 0;
   #over = false;
 
-  constructor(parts: ServerParts, session: NativeSession, outbox: Outbox, changes: ChangeFeed) {
-    this.#parts = parts;
+  constructor(context: ServerContext, session: NativeSession, outbox: Outbox, changes: ChangeSubscription) {
+    this.#context = context;
     this.#session = session;
     this.#outbox = outbox;
     this.#changes = changes;
@@ -57,7 +57,7 @@ export class Dispatcher {
 
   /** Whether something is followed or being asked. */
   get isBusy(): boolean {
-    return this.#looking > 0 || this.#subscriptions.size > 0;
+    return this.#runningQueries > 0 || this.#subscriptions.size > 0;
   }
 
   /** The connection is gone; its answers are not read. */
@@ -68,19 +68,19 @@ export class Dispatcher {
   /** Performs a request that came in so many bytes; its reply is sent when there is one, and room for it. */
   request(request: RequestMessage, bytes: number): void {
     const session = this.#session;
-    session.kept.forget(request.acked);
+    session.state.forget(request.acked);
     const { id, method } = request;
     if (session.role === "view" && isMethod(method) && !methods[method].view) {
       // Before anything of it is looked at or kept.
       return this.#refuse(id, new ExecwireError("FORBIDDEN", `a viewer may not call ${method}`));
     }
-    const { limits, metrics } = this.#parts;
+    const { limits, metrics } = this.#context;
     const once = isMethod(method) && methods[method].once;
-    const isKnown = once && session.kept.knows(id);
+    const isKnown = once && session.state.knows(id);
     if (isKnown) metrics.duplicates += 1;
     const cost = bytes + limits.requestOverheadBytes;
     // One that is known is not one more.
-    if (once ? session.kept.isFull(limits) && !isKnown : !this.#mayLook(cost)) {
+    if (once ? session.state.isFull(limits) && !isKnown : !this.#chargeQuery(cost)) {
       const message = "too many requests of this session are running, or too much is unacknowledged";
       return this.#refuse(id, new ExecwireError("LIMIT_EXCEEDED", message, { data: { limit: "requests" } }));
     }
@@ -91,13 +91,13 @@ export class Dispatcher {
     };
     if (once) {
       const act = async () => (await this.#perform(request, announced)).make();
-      return session.kept.once(id, act, (frame) => session.connection?.send(frame), begin);
+      return session.state.once(id, act, (frame) => session.connection?.send(frame), begin);
     }
-    this.#looking += 1;
+    this.#runningQueries += 1;
     void this.#perform(request, announced).then((reply) => {
       if (this.#over) return;
       const answer = (make: () => Uint8Array) => {
-        this.#looking -= 1;
+        this.#runningQueries -= 1;
         this.#outbox.release(cost);
         return make();
       };
@@ -111,10 +111,10 @@ export class Dispatcher {
     });
   }
 
-  #mayLook(cost: number): boolean {
-    const { limits } = this.#parts;
+  #chargeQuery(cost: number): boolean {
+    const { limits } = this.#context;
     const max = this.#session.role === "view" ? limits.viewRequests : limits.requests;
-    return this.#looking < max && this.#outbox.hold(cost);
+    return this.#runningQueries < max && this.#outbox.tryCharge(cost);
   }
 
   #refuse(id: number, error: ExecwireError): void {
@@ -128,7 +128,7 @@ export class Dispatcher {
       if (this.#session.over) throw new ExecwireError("CLOSED", "the session is over");
       if (!isMethod(method)) throw invalidParams({ field: "method", message: `${method} is not known to this server` });
       refuse(checkParams(method, params));
-      const result = await call(method, params, this.#contextOf(announced));
+      const result = await call(method, params, this.#methodContext(announced));
       const make = () => {
         try {
           return this.#encode({ type: "reply", id, result });
@@ -144,41 +144,41 @@ export class Dispatcher {
 
   #encode(reply: ReplyMessage): Uint8Array {
     const frame = encode(reply);
-    if (frame.length <= this.#parts.limits.frameBytes) return frame;
+    if (frame.length <= this.#context.limits.frameBytes) return frame;
     const message = `the answer has ${frame.length} bytes, more than a frame may have; ask for less at a time`;
     throw new ExecwireError("LIMIT_EXCEEDED", message, { data: { limit: "frameBytes" } });
   }
 
-  #contextOf(announced: Subscription[]): MethodContext {
+  #methodContext(announced: Subscription[]): MethodContext {
     const session = this.#session;
-    const { backend, channels, closeSession, limits, shared } = this.#parts;
-    const inTurn = <T>(key: string, call: () => Promise<T>) => shared.looks[session.role].ask(this, key, call);
+    const { backend, processes, closeSession, limits, resources } = this.#context;
+    const inTurn = <T>(key: string, call: () => Promise<T>) => resources.queries[session.role].run(this, key, call);
     return {
       backend,
-      channels,
+      processes,
       session,
       limits,
       inTurn,
       whileConnected: (call) => this.#pending.run(call),
       look: (what, { incarnation }, call) =>
         session.role === "view" ? inTurn(`${what} ${incarnation}`, call) : call(),
-      subscribe: (channel, afterSeq, delivery, acked = afterSeq) => {
-        this.#end(channel);
-        if (delivery === "gap") session.kept.release(channel);
-        const position = delivery === "lossless" ? session.kept.positionIn(channel, acked) : undefined;
+      subscribe: (shared, afterSeq, delivery, acked = afterSeq) => {
+        this.#end(shared);
+        if (delivery === "gap") session.state.release(shared);
+        const position = delivery === "lossless" ? session.state.positionOf(shared, acked) : undefined;
         // Asked for by a connection that is gone: what is held is there for the next one.
         if (this.#over) return;
-        const subscription = new Subscription(channel.process.log, viewer(channel, this.#outbox), {
+        const subscription = new Subscription(shared.process.log, viewer(shared, this.#outbox), {
           afterSeq,
           position,
           windowBytes: limits.windowBytes,
         });
-        this.#subscriptions.set(channel.id, { channel, subscription });
+        this.#subscriptions.set(shared.channel, { shared, subscription });
         announced.push(subscription);
       },
-      unsubscribe: (channel) => {
-        this.#end(channel);
-        session.kept.release(channel);
+      unsubscribe: (shared) => {
+        this.#end(shared);
+        session.state.release(shared);
       },
       watchChanges: () => this.#changes.open(),
       closeSession: (graceMs) => {
@@ -189,9 +189,9 @@ export class Dispatcher {
     };
   }
 
-  #end(channel: Channel): void {
-    this.#subscriptions.get(channel.id)?.subscription.end();
-    this.#subscriptions.delete(channel.id);
+  #end(shared: SharedProcess): void {
+    this.#subscriptions.get(shared.channel)?.subscription.end();
+    this.#subscriptions.delete(shared.channel);
   }
 
   /** A lossless subscriber has taken everything up to `seq`. */
@@ -201,7 +201,7 @@ export class Dispatcher {
 
   /** There is room in the outbox. */
   pump(): void {
-    this.#turns.take(
+    this.#roundRobin.serve(
       this.#subscriptions.values(),
       ({ subscription }) => subscription.pump(),
       () => this.#outbox.hasRoom,

@@ -3,12 +3,12 @@
 import type { Cancel, Clock } from "../clock.ts";
 
 /** How often connections are looked at, at most. */
-const BEAT_MS = 500;
+const CHECK_MS = 500;
 
 /** A connection as its pool sees it. */
 export interface PoolMember {
   /** What waits here to be taken by the peer; only whether it changes is of interest. Undefined when nothing waits. */
-  readonly mark: string | undefined;
+  readonly progress: string | undefined;
   /** What it has added and not given back. */
   readonly bytes: number;
   /** There is memory again. */
@@ -31,12 +31,12 @@ export interface PoolOptions {
 /** Counts the bytes of many connections. */
 export class MemoryPool {
   readonly #options: PoolOptions;
-  /** With the mark at the last look, and since when it is the same. */
-  readonly #members = new Map<PoolMember, { mark: string | undefined; since: number }>();
+  /** With the progress at the last look, and since when it is the same. */
+  readonly #members = new Map<PoolMember, { progress: string | undefined; since: number }>();
   #bytes = 0;
   /** Since when the memory is used up. */
   #exhaustedSince: number | undefined;
-  #beat: Cancel | undefined;
+  #timer: Cancel | undefined;
 
   constructor(options: PoolOptions) {
     this.#options = options;
@@ -58,7 +58,7 @@ export class MemoryPool {
   }
 
   join(member: PoolMember): void {
-    this.#members.set(member, { mark: undefined, since: 0 });
+    this.#members.set(member, { progress: undefined, since: 0 });
     this.add(member.bytes);
   }
 
@@ -68,7 +68,7 @@ export class MemoryPool {
 
   add(bytes: number): void {
     this.#bytes += bytes;
-    if (bytes > 0) this.#beat ??= this.#arm();
+    if (bytes > 0) this.#timer ??= this.#arm();
     if (this.#bytes >= this.#options.bytes) this.#exhaustedSince ??= this.#options.clock.now();
     // Only at three quarters: else each frame that leaves would wake all.
     if (!this.isExhausted || this.#bytes > this.#options.bytes * 0.75) return;
@@ -78,20 +78,20 @@ export class MemoryPool {
 
   #arm(): Cancel {
     const { clock, stallMs, crowdedMs } = this.#options;
-    return clock.after(Math.min(BEAT_MS, stallMs / 4, crowdedMs / 2), () => this.#look(), { background: true });
+    return clock.after(Math.min(CHECK_MS, stallMs / 4, crowdedMs / 2), () => this.#check(), { background: true });
   }
 
-  #look(): void {
+  #check(): void {
     const { clock, stallMs, crowdedMs } = this.#options;
     const now = clock.now();
     const isCrowded = this.#exhaustedSince !== undefined && now - this.#exhaustedSince >= crowdedMs;
     const { share } = this;
-    this.#beat = this.#bytes > 0 ? this.#arm() : undefined;
+    this.#timer = this.#bytes > 0 ? this.#arm() : undefined;
     for (const [member, seen] of [...this.#members]) {
-      const { mark } = member;
+      const { progress } = member;
       if (isCrowded && member.bytes > share) member.onStalled();
-      else if (mark === undefined || mark !== seen.mark) {
-        seen.mark = mark;
+      else if (progress === undefined || progress !== seen.progress) {
+        seen.progress = progress;
         seen.since = now;
       } else if (now - seen.since >= stallMs) member.onStalled();
     }

@@ -13,15 +13,15 @@ import { ExecwireError } from "../errors.ts";
 import type { Backend } from "../process/backend.ts";
 import type { Process } from "../process/process.ts";
 import { fitInfo } from "../process/process-info.ts";
-import type { Channel } from "./channel.ts";
-import type { Channels } from "./channels.ts";
 import { pageOf, wholeList } from "./process-list.ts";
 import type { Session } from "./session.ts";
+import type { SharedProcess } from "./shared-process.ts";
+import type { SharedProcesses } from "./shared-processes.ts";
 
 /** What a method may use. */
 export interface MethodContext {
   readonly backend: Backend;
-  readonly channels: Channels;
+  readonly processes: SharedProcesses;
   readonly session: Session;
   readonly limits: Pick<Limits, "frameBytes" | "listBytes" | "listPageBytes">;
   /** Makes a call that is aborted when the connection of the request is over. */
@@ -30,9 +30,9 @@ export interface MethodContext {
   inTurn<T>(key: string, call: () => Promise<T>): Promise<T>;
   /** Makes a call that costs a walk through /proc: at once, or, for a viewer, in its turn. */
   look<T>(what: string, process: Process, call: () => Promise<T>): Promise<T>;
-  /** Replaces this connection's subscription of the channel; it sends nothing before the reply. */
-  subscribe(channel: Channel, afterSeq: Seq, delivery: DeliveryMode, acked?: Seq): void;
-  unsubscribe(channel: Channel): void;
+  /** Replaces this connection's subscription of the shared; it sends nothing before the reply. */
+  subscribe(shared: SharedProcess, afterSeq: Seq, delivery: DeliveryMode, acked?: Seq): void;
+  unsubscribe(shared: SharedProcess): void;
   watchChanges(): void;
   /** Ends the session with what it started. */
   closeSession(graceMs: number | undefined): Promise<void>;
@@ -59,7 +59,7 @@ function on<M extends MethodName>(
   return async (params, context) => {
     let process: Process;
     try {
-      ({ process } = await context.channels.at(params as unknown as ProcessAddress));
+      ({ process } = await context.processes.at(params as unknown as ProcessAddress));
     } catch (error) {
       if (unknown !== undefined && error instanceof ExecwireError && error.code === "PROCESS_UNKNOWN") return unknown;
       throw error;
@@ -68,34 +68,34 @@ function on<M extends MethodName>(
   };
 }
 
-const look = { view: true, once: false };
+const query = { view: true, once: false };
 const change = { view: false, once: true };
 
 /** The methods of this server. */
 export const methods: { readonly [M in MethodName]: Method<M> } = {
   "process/start": {
     ...change,
-    async handle({ spec, incarnation, subscribe: delivery }, { channels, session, subscribe, limits }) {
+    async handle({ spec, incarnation, subscribe: delivery }, { processes, session, subscribe, limits }) {
       if (spec.inheritFds?.length) {
         throw new ExecwireError("UNSUPPORTED", "descriptors cannot be inherited from another machine", {
           data: { what: "inheritFds" },
         });
       }
-      const channel = await session.start(channels, spec, incarnation);
-      const process = infoOf(channel, limits);
+      const shared = await session.start(processes, spec, incarnation);
+      const process = infoOf(shared, limits);
       if (!delivery) return { process };
-      subscribe(channel, 0, delivery);
-      return { process, channel: channel.id };
+      subscribe(shared, 0, delivery);
+      return { process, channel: shared.channel };
     },
   },
   "process/attach": {
-    ...look,
-    async handle({ processId }, { channels, limits }) {
-      return { process: infoOf(await channels.find(processId), limits) };
+    ...query,
+    async handle({ processId }, { processes, limits }) {
+      return { process: infoOf(await processes.find(processId), limits) };
     },
   },
   "process/list": {
-    ...look,
+    ...query,
     handle({ limit, after }, { backend, session, inTurn, limits }) {
       const { frameBytes, listBytes, listPageBytes } = limits;
       const pageBytes = Math.min(listPageBytes, frameBytes);
@@ -107,27 +107,27 @@ export const methods: { readonly [M in MethodName]: Method<M> } = {
     },
   },
   "process/subscribe": {
-    ...look,
-    async handle(params, { channels, session, subscribe }) {
+    ...query,
+    async handle(params, { processes, session, subscribe }) {
       if (params.delivery === "lossless" && session.role === "view") {
         throw new ExecwireError("FORBIDDEN", "a viewer may not hold a process back: subscribe with gap");
       }
-      const channel = await channels.at(params);
-      subscribe(channel, params.afterSeq, params.delivery, params.acked);
-      return { channel: channel.id };
+      const shared = await processes.at(params);
+      subscribe(shared, params.afterSeq, params.delivery, params.acked);
+      return { channel: shared.channel };
     },
   },
   "process/unsubscribe": {
-    ...look,
-    async handle(params, { channels, unsubscribe }) {
-      unsubscribe(await channels.at(params));
+    ...query,
+    async handle(params, { processes, unsubscribe }) {
+      unsubscribe(await processes.at(params));
       return {};
     },
   },
   "process/read": {
-    ...look,
-    async handle({ processId, incarnation, afterSeq, maxBytes, waitMs }, { channels, whileConnected }) {
-      const { process } = await channels.at({ processId, incarnation });
+    ...query,
+    async handle({ processId, incarnation, afterSeq, maxBytes, waitMs }, { processes, whileConnected }) {
+      const { process } = await processes.at({ processId, incarnation });
       return whileConnected((signal) => process.read(present({ afterSeq, maxBytes, waitMs, signal })));
     },
   },
@@ -160,19 +160,19 @@ export const methods: { readonly [M in MethodName]: Method<M> } = {
     handle: on((process, { graceMs, scope }) => process.terminate(present({ graceMs, scope })), { running: false }),
   },
   "process/holders": {
-    ...look,
+    ...query,
     handle: on(async (process, _params, { look }) => ({
       holders: await look("holders", process, () => process.holders()),
     })),
   },
   "process/activity": {
-    ...look,
+    ...query,
     handle: on(async (process, _params, { look }) => ({
       activity: await look("activity", process, () => process.activity()),
     })),
   },
   "changes/watch": {
-    ...look,
+    ...query,
     async handle(_params, { watchChanges }) {
       watchChanges();
       return {};
@@ -192,6 +192,6 @@ export const methods: { readonly [M in MethodName]: Method<M> } = {
 const AROUND_BYTES = 256;
 
 /** The process as a reply holds it, whatever it was started with: a reply that is too large would come too late. */
-function infoOf(channel: Channel, { frameBytes }: MethodContext["limits"]): ProcessInfo {
-  return fitInfo(channel.process.info, frameBytes - AROUND_BYTES);
+function infoOf(shared: SharedProcess, { frameBytes }: MethodContext["limits"]): ProcessInfo {
+  return fitInfo(shared.process.info, frameBytes - AROUND_BYTES);
 }

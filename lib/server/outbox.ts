@@ -43,7 +43,7 @@ export class Outbox implements PoolMember {
   #bytes = 0;
   #replyBytes = 0;
   /** Of running requests, and of replies that are still to be made: nothing that the peer could take. */
-  #heldBytes = 0;
+  #requestBytes = 0;
   #sentFrames = 0;
   #isFull = false;
   #isReading = true;
@@ -68,10 +68,10 @@ export class Outbox implements PoolMember {
   }
 
   get bytes(): number {
-    return this.#bytes + this.#heldBytes;
+    return this.#bytes + this.#requestBytes;
   }
 
-  get mark(): string | undefined {
+  get progress(): string | undefined {
     if (this.#bytes === 0 || (!this.#eventsCanStall && this.#replyBytes === 0)) return undefined;
     return `${this.#sentFrames}/${this.#transport.unsentBytes?.()}`;
   }
@@ -110,11 +110,11 @@ export class Outbox implements PoolMember {
   /** Calls back once there is room for a reply, of which so many bytes are reserved until it is made by `use`. */
   reserve(bytes: number, onRoom: (use: (make: () => Uint8Array) => void) => void): void {
     this.#answers.push(() => {
-      this.#hold(bytes);
+      this.#chargeRequest(bytes);
       this.#replyBytes += bytes;
       onRoom((make) => {
         if (this.#isOver) return;
-        this.#hold(-bytes);
+        this.#chargeRequest(-bytes);
         this.#replyBytes -= bytes;
         this.send(make());
       });
@@ -123,16 +123,16 @@ export class Outbox implements PoolMember {
   }
 
   /** Charges a running request, unless it would be more than is left to this peer. */
-  hold(bytes: number): boolean {
+  tryCharge(bytes: number): boolean {
     const pool = this.#pool;
     if (pool && !pool.isPlenty && this.bytes + bytes > pool.share) return false;
-    this.#hold(bytes);
+    this.#chargeRequest(bytes);
     return true;
   }
 
   /** The request is over. */
   release(bytes: number): void {
-    if (!this.#isOver) this.#hold(-bytes);
+    if (!this.#isOver) this.#chargeRequest(-bytes);
   }
 
   /** The connection is over: what waits is not sent. */
@@ -181,8 +181,8 @@ export class Outbox implements PoolMember {
     this.#pool?.add(bytes);
   }
 
-  #hold(bytes: number): void {
-    this.#heldBytes += bytes;
+  #chargeRequest(bytes: number): void {
+    this.#requestBytes += bytes;
     this.#pool?.add(bytes);
   }
 

@@ -4,11 +4,11 @@ import { randomBytes } from "node:crypto";
 import { type HelloMessage, type Limits, limits, type Seq } from "../../protocol/index.ts";
 import { ExecwireError } from "../errors.ts";
 import type { MemoryBudget } from "../log/memory-budget.ts";
+import { AckedPosition } from "./acked-position.ts";
 import { type Role, secretsEqual } from "./auth.ts";
-import type { Channel } from "./channel.ts";
-import { HeldPosition } from "./held-position.ts";
-import type { Kept, Session } from "./session.ts";
+import type { Session, SessionState } from "./session.ts";
 import type { Sessions } from "./sessions.ts";
+import type { SharedProcess } from "./shared-process.ts";
 
 type ResumeRequest = NonNullable<HelloMessage["resume"]>;
 
@@ -18,19 +18,19 @@ export type NativeSession = Session<Resumption>;
 /** The session that a client is entitled to. Throws SESSION_UNKNOWN, the same for a wrong id and a wrong secret. */
 export function resume(sessions: Sessions, { sessionId, secret, pending }: ResumeRequest, role: Role): NativeSession {
   const session = sessions.find(sessionId) as NativeSession | undefined;
-  const kept = session?.kept;
-  if (!(kept instanceof Resumption) || !secretsEqual(kept.secret, secret) || session?.role !== role) {
+  const state = session?.state;
+  if (!(state instanceof Resumption) || !secretsEqual(state.secret, secret) || session?.role !== role) {
     throw new ExecwireError("SESSION_UNKNOWN", "unknown session; it may have expired, which ends its processes");
   }
-  kept.forgetAllBut(pending);
+  state.forgetAllBut(pending);
   return session;
 }
 
 /** Outcomes and positions of one client. */
-export class Resumption implements Kept {
+export class Resumption implements SessionState {
   /** A client that shows it may resume the session; it appears in the welcome message and nowhere else. */
   readonly secret = randomBytes(32).toString("base64url");
-  readonly #positions = new Map<Channel, HeldPosition>();
+  readonly #positions = new Map<SharedProcess, AckedPosition>();
   /** Outcomes by request id; undefined while the request is running. */
   readonly #outcomes = new Map<number, Uint8Array | undefined>();
   #bytes = 0;
@@ -93,33 +93,33 @@ export class Resumption implements Kept {
     });
   }
 
-  /** The position of the lossless subscription of a channel; the client has read up to `acked`. */
-  positionIn(channel: Channel, acked: Seq): HeldPosition {
-    const known = this.#positions.get(channel);
+  /** The position of the lossless subscription of a shared; the client has read up to `acked`. */
+  positionOf(shared: SharedProcess, acked: Seq): AckedPosition {
+    const known = this.#positions.get(shared);
     if (known?.isLive) {
       known.moveTo(acked);
       return known;
     }
-    const position = new HeldPosition(channel.process.log, acked);
-    this.#positions.set(channel, position);
-    channel.holders.add(this);
+    const position = new AckedPosition(shared.process.log, acked);
+    this.#positions.set(shared, position);
+    shared.removalListeners.add(this);
     return position;
   }
 
-  /** Gives up the position in a channel. */
-  release(channel: Channel): void {
-    this.#positions.get(channel)?.release();
-    this.#positions.delete(channel);
-    channel.holders.delete(this);
+  /** Gives up the position in a shared. */
+  release(shared: SharedProcess): void {
+    this.#positions.get(shared)?.release();
+    this.#positions.delete(shared);
+    shared.removalListeners.delete(this);
   }
 
-  readonly removed = (channel: Channel): void => this.release(channel);
+  readonly removed = (shared: SharedProcess): void => this.release(shared);
 
   end(): void {
     this.#isOver = true;
     this.#charge(-this.#bytes);
     this.#outcomes.clear();
-    for (const channel of [...this.#positions.keys()]) this.release(channel);
+    for (const shared of [...this.#positions.keys()]) this.release(shared);
   }
 
   #costOf(frame: Uint8Array): number {

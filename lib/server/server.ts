@@ -22,14 +22,14 @@ import { ReadTurns } from "../transport/read-turns.ts";
 import { CLOSE, type Transport } from "../transport/transport.ts";
 import { type Listener, listenWebSocket } from "../transport/websocket-server.ts";
 import { type Auth, bearerToken, roleOf } from "./auth.ts";
-import { Channels } from "./channels.ts";
 import { Connection } from "./connection.ts";
+import { ConnectionSlots } from "./connection-slots.ts";
 import type { Dialect } from "./dialect.ts";
-import type { ServedConnection, ServerParts } from "./parts.ts";
-import { Seats } from "./seats.ts";
+import type { ServedConnection, ServerContext } from "./server-context.ts";
 import type { Session } from "./session.ts";
 import { Sessions } from "./sessions.ts";
-import { shareWithin } from "./shared.ts";
+import { SharedProcesses } from "./shared-processes.ts";
+import { createSharedResources } from "./shared-resources.ts";
 
 /** Where to listen: a TCP address (port 0: any free one), or the path of a unix socket. */
 export type ListenAddress = { readonly host: string; readonly port: number } | { readonly path: string };
@@ -77,7 +77,7 @@ export async function serve(backend: Backend, options: ServeOptions): Promise<Ex
   checkAuth(auth);
   checkAnnounced(options.limits ?? {});
   const server = new Server(backend, options);
-  const { frameBytes, helloBytes, handshakeMs, waitingConnections } = server.parts.limits;
+  const { frameBytes, helloBytes, handshakeMs, waitingConnections } = server.context.limits;
   const { descriptors } = server;
   const listener =
     listen &&
@@ -107,7 +107,7 @@ export async function serve(backend: Backend, options: ServeOptions): Promise<Ex
       helloBytes,
       waiting: { max: descriptors.atMostAnEighth(waitingConnections), handshakeMs, descriptors },
       allowedOrigins,
-      turns: new ReadTurns(server.parts.limits),
+      turns: new ReadTurns(server.context.limits),
     }));
   server.listener = listener;
   return server;
@@ -131,7 +131,7 @@ function checkAuth(auth: Auth): void {
 }
 
 class Server implements ExecwireServer {
-  readonly parts: ServerParts;
+  readonly context: ServerContext;
   readonly descriptors: Descriptors;
   listener: Listener | undefined;
   readonly #connections = new Set<ServedConnection>();
@@ -143,30 +143,30 @@ class Server implements ExecwireServer {
   constructor(backend: Backend, options: ServeOptions) {
     const clock = options.clock ?? systemClock;
     const merged = withDefaults(options.limits);
-    const channels = new Channels(backend);
+    const processes = new SharedProcesses(backend);
     this.#onError = options.onError ?? reportToConsole;
     this.#dialect = options.dialect;
     this.descriptors = new Descriptors(merged.reservedDescriptors);
-    this.parts = {
+    this.context = {
       backend,
-      channels,
+      processes,
       sessions: new Sessions(clock, merged, (session) => this.#endOwned(session)),
-      seats: new Seats(merged, this.descriptors),
+      slots: new ConnectionSlots(merged, this.descriptors),
       auth: options.auth,
       limits: merged,
       metrics: serverMetrics(options.meter),
       clock,
-      shared: shareWithin(merged, clock),
+      resources: createSharedResources(merged, clock),
       closeSession: async (session, graceMs) => {
         await this.#endOwned(session, graceMs);
-        this.parts.sessions.end(session);
+        this.context.sessions.end(session);
       },
       onOver: (connection) => this.#connections.delete(connection),
       onRefused: options.onRefused ?? (() => undefined),
     };
     const changes = backend.changes$.subscribe({
       next: (process) => {
-        if (process.state === "removed") channels.forget(process);
+        if (process.state === "removed") processes.forget(process);
         for (const connection of this.#connections) connection.changed?.(process);
       },
       // A remote backend that is lost: each call on it says so.
@@ -180,17 +180,17 @@ class Server implements ExecwireServer {
   }
 
   accept(transport: Transport, token?: string): void {
-    this.#connections.add(new Connection(this.parts, transport, token));
+    this.#connections.add(new Connection(this.context, transport, token));
   }
 
   acceptDialect(transport: Transport): void {
     if (!this.#dialect) throw new ExecwireError("UNSUPPORTED", "this server speaks no dialect");
-    this.#connections.add(this.#dialect.accept(transport, this.parts));
+    this.#connections.add(this.#dialect.accept(transport, this.context));
   }
 
   async close(): Promise<void> {
     const stopped = this.listener?.close();
-    this.parts.sessions.endAll();
+    this.context.sessions.endAll();
     // Viewers see how the processes end before they are told goodbye.
     await Promise.all(this.#ends);
     for (const connection of this.#connections) connection.close(CLOSE.goingAway, "the server stops");
@@ -200,7 +200,7 @@ class Server implements ExecwireServer {
 
   /** Ends what a session started; never rejects, and is waited for by `close`. */
   #endOwned(session: Session, graceMs?: number): Promise<void> {
-    const end = endOwned(this.parts, session, graceMs).catch(this.#onError);
+    const end = endOwned(this.context, session, graceMs).catch(this.#onError);
     this.#ends.add(end);
     return end.finally(() => this.#ends.delete(end));
   }
@@ -208,7 +208,7 @@ class Server implements ExecwireServer {
 
 /** Ends with their trees the processes that a session started or is starting, but for those that shall be kept. */
 async function endOwned(
-  { backend, clock, limits }: ServerParts,
+  { backend, clock, limits }: ServerContext,
   session: Session,
   graceMs = session.graceMs ?? limits.graceMs,
 ): Promise<void> {

@@ -3,8 +3,8 @@ import { randomUUID } from "node:crypto";
 import type { ProcessSpec } from "../../protocol/index.ts";
 import { ExecwireError } from "../errors.ts";
 import type { Role } from "./auth.ts";
-import type { Channel } from "./channel.ts";
-import type { Channels } from "./channels.ts";
+import type { SharedProcess } from "./shared-process.ts";
+import type { SharedProcesses } from "./shared-processes.ts";
 
 /** The connection that a session has at the moment. */
 export interface SessionConnection {
@@ -14,7 +14,7 @@ export interface SessionConnection {
 }
 
 /** What a protocol keeps for a client that may come back. */
-export interface Kept {
+export interface SessionState {
   /** Whether nothing is lost when the session ends. */
   readonly isEmpty: boolean;
   /** The connection is lost. */
@@ -24,43 +24,43 @@ export interface Kept {
 }
 
 /** One client, over any number of connections, one at a time. */
-export class Session<K extends Kept = Kept, C extends SessionConnection = SessionConnection> {
+export class Session<K extends SessionState = SessionState, C extends SessionConnection = SessionConnection> {
   readonly id = randomUUID();
   readonly role: Role;
   /** From SIGTERM to SIGKILL at its end; undefined for the server's. */
   readonly graceMs: number | undefined;
-  readonly kept: K;
+  readonly state: K;
   /** Ids of the processes it is starting. */
   readonly starting = new Set<string>();
   /** The processes it started. */
-  readonly owned = new Set<Channel>();
+  readonly owned = new Set<SharedProcess>();
   /** It has ended: nothing is started for it. */
   over = false;
   /** The current one. */
   connection: C | undefined;
 
-  constructor(role: Role, kept: K, graceMs?: number) {
+  constructor(role: Role, state: K, graceMs?: number) {
     this.role = role;
-    this.kept = kept;
+    this.state = state;
     this.graceMs = graceMs;
   }
 
   /** Whether no process and no state is lost when it ends. */
   get ownsNothing(): boolean {
-    return this.starting.size === 0 && this.owned.size === 0 && this.kept.isEmpty;
+    return this.starting.size === 0 && this.owned.size === 0 && this.state.isEmpty;
   }
 
   /** Starts a process that ends with the session, unless it is to be kept. Rejects with CLOSED when the session ended meanwhile. */
-  async start(channels: Channels, spec: ProcessSpec, incarnation: string): Promise<Channel> {
+  async start(processes: SharedProcesses, spec: ProcessSpec, incarnation: string): Promise<SharedProcess> {
     const processId = spec.processId ?? incarnation;
     this.starting.add(processId);
-    const channel = await channels.start(spec, incarnation).finally(() => this.starting.delete(processId));
+    const shared = await processes.start(spec, incarnation).finally(() => this.starting.delete(processId));
     // The first owner stays: another client that repeats the start gets to see the process, and does not own it.
-    if (spec.onDetach === "keep" || channel.owner) return channel;
-    channel.owner = this;
-    this.owned.add(channel);
-    if (!this.over) return channel;
-    await channel.process.terminate({ scope: "tree" });
+    if (spec.onDetach === "keep" || shared.owner) return shared;
+    shared.owner = this;
+    this.owned.add(shared);
+    if (!this.over) return shared;
+    await shared.process.terminate({ scope: "tree" });
     throw new ExecwireError("CLOSED", "the session ended while the process was being started; it is ended again");
   }
 
@@ -75,13 +75,13 @@ export class Session<K extends Kept = Kept, C extends SessionConnection = Sessio
   detach(connection: C): boolean {
     if (this.connection !== connection) return false;
     this.connection = undefined;
-    this.kept.detached?.();
+    this.state.detached?.();
     return true;
   }
 
   /** The session is over. */
   end(): void {
     this.over = true;
-    this.kept.end();
+    this.state.end();
   }
 }

@@ -5,7 +5,7 @@ import type { ExecwireError } from "../errors.ts";
 import { Cursor } from "../log/cursor.ts";
 import type { LogView } from "../log/log-view.ts";
 import { Reader } from "../log/reader.ts";
-import type { HeldPosition } from "./held-position.ts";
+import type { AckedPosition } from "./acked-position.ts";
 
 /** Encodes for one protocol, and sends to one connection. */
 export interface Receiver {
@@ -23,7 +23,7 @@ export interface Receiver {
 export interface SubscriptionOptions {
   readonly afterSeq: Seq;
   /** What such a client has acknowledged. */
-  readonly position?: HeldPosition | undefined;
+  readonly position?: AckedPosition | undefined;
   /** Output bytes that may be sent beyond the position. Default: any number. */
   readonly windowBytes?: number;
 }
@@ -32,7 +32,7 @@ export interface SubscriptionOptions {
 export class Subscription {
   readonly #reader: Reader;
   readonly #receiver: Receiver;
-  readonly #position: HeldPosition | undefined;
+  readonly #position: AckedPosition | undefined;
   #isOver = false;
 
   constructor(log: LogView, receiver: Receiver, { afterSeq, position, windowBytes = Infinity }: SubscriptionOptions) {

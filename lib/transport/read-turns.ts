@@ -16,7 +16,7 @@ const SLICE_BYTES = 4 * 1024;
 const MAX_SLICE_BYTES = 16 * 1024;
 
 /** How long viewers rest, in turns that they have used up: nothing that they ask for is urgent. */
-const REST = 3;
+const REST_FACTOR = 3;
 
 /** Peers that may act, those that have not shown who they are, and those that only look: each kind has its lane. */
 export type Rank = "first" | "unknown" | "last";
@@ -34,7 +34,11 @@ export class ReadTurns {
   readonly #lanes: Readonly<Record<Rank, Lane>>;
 
   constructor({ turnMs, viewTurnMs }: TurnTimes = limits) {
-    this.#lanes = { first: new Lane(turnMs, 0), unknown: new Lane(viewTurnMs, 0), last: new Lane(viewTurnMs, REST) };
+    this.#lanes = {
+      first: new Lane(turnMs, 0),
+      unknown: new Lane(viewTurnMs, 0),
+      last: new Lane(viewTurnMs, REST_FACTOR),
+    };
   }
 
   /**
@@ -59,7 +63,7 @@ export class Inflow {
   readonly #onReadable = () => this.#wake(true);
   #mayRead = false;
   /** Stands in the line of a lane; kept by that. */
-  isInLine = false;
+  isQueued = false;
 
   constructor(stream: Readable, lanes: Readonly<Record<Rank, Lane>>) {
     this.#stream = stream;
@@ -140,7 +144,7 @@ class Lane {
   readonly #ms: number;
   readonly #rest: number;
   /** An array: with a Set, V8 collects its whole heap twice as often while output passes (`npm run bench -- wire`). */
-  readonly #line: Inflow[] = [];
+  readonly #queue: Inflow[] = [];
   /** When the time of this turn is used up; undefined before its first piece. It stays over during a rest. */
   #end: number | undefined;
   /** A step is under way, on its way, or waits for the next turn. */
@@ -155,22 +159,22 @@ class Lane {
   }
 
   add(inflow: Inflow): void {
-    if (inflow.isInLine) return;
+    if (inflow.isQueued) return;
     // Most of the time no other peer waits.
     if (!this.#isStepping && this.#hasTime()) return this.#do(inflow);
-    inflow.isInLine = true;
-    this.#line.push(inflow);
+    inflow.isQueued = true;
+    this.#queue.push(inflow);
     this.#isStepping = true;
   }
 
   #step(): void {
     if (!this.#hasTime()) return;
-    const inflow = this.#line.shift();
+    const inflow = this.#queue.shift();
     if (!inflow) {
       this.#isStepping = false;
       return;
     }
-    inflow.isInLine = false;
+    inflow.isQueued = false;
     this.#do(inflow);
   }
 
@@ -179,7 +183,7 @@ class Lane {
     try {
       inflow.step();
     } finally {
-      if (this.#line.length === 0) this.#isStepping = false;
+      if (this.#queue.length === 0) this.#isStepping = false;
       else queueMicrotask(this.#goOn);
     }
   }

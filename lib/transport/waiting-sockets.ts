@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 import type { Descriptors } from "./descriptors.ts";
 
 /** While descriptors are scarce: enough for one who knows the token to come in. */
-const FEW = 4;
+const MAX_WHEN_SCARCE = 4;
 
 /** Bounds of the waiting. */
 export interface WaitingBounds {
@@ -31,7 +31,7 @@ export class WaitingSockets {
     // Counted, timed and ended here: Node waits for a request much longer.
     this.#timers.set(socket, setTimeout(() => socket.destroy(), handshakeMs).unref());
     socket.once("close", () => this.release(socket));
-    const room = descriptors.areScarce ? Math.min(FEW, max) : max;
+    const room = descriptors.areScarce ? Math.min(MAX_WHEN_SCARCE, max) : max;
     for (const oldest of this.#timers.keys()) {
       if (this.#timers.size <= room) return;
       this.release(oldest);
@@ -40,7 +40,7 @@ export class WaitingSockets {
   }
 
   /** The handshake is over; how long the peer may take to say who it is, others decide. */
-  shaken(socket: Socket): void {
+  handshakeDone(socket: Socket): void {
     clearTimeout(this.#timers.get(socket));
   }
 

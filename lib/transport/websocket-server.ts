@@ -32,7 +32,7 @@ export interface HttpAnswer {
 }
 
 /** One of the languages spoken on a port. */
-export interface Door {
+export interface UpgradeRoute {
   readonly kind: FrameKind;
   /** A message, whole or in pieces; a larger one closes the connection with 1009. */
   readonly frameBytes: number;
@@ -45,9 +45,9 @@ export interface Door {
 export interface WebSocketListenerOptions {
   readonly address: { readonly host: string; readonly port: number } | { readonly path: string };
   /** For clients that offer `subprotocol`. */
-  readonly native: Door & { readonly subprotocol: string };
+  readonly native: UpgradeRoute & { readonly subprotocol: string };
   /** For clients that offer none, and for requests that are no upgrade. Without it both are refused. */
-  readonly plain?: (Door & { answer(request: HttpRequest): HttpAnswer }) | undefined;
+  readonly plain?: (UpgradeRoute & { answer(request: HttpRequest): HttpAnswer }) | undefined;
   /** What a peer may send before `Transport.admit` is called. */
   readonly helloBytes: number;
   /** Bounds of the sockets for which it was not called yet. */
@@ -74,9 +74,9 @@ export async function listenWebSocket(options: WebSocketListenerOptions): Promis
     // One request each: a connection that stays without a handshake is hung up on, maybe in the middle of the next one.
     response.writeHead(status, { "content-type": "text/plain; charset=utf-8", connection: "close" }).end(text);
   });
-  const doors: Door[] = plain ? [native, plain] : [native];
+  const routes: UpgradeRoute[] = plain ? [native, plain] : [native];
   const sockets = new Map(
-    doors.map((door) => [door, socketServer(Math.min(helloBytes, door.frameBytes), native.subprotocol)]),
+    routes.map((route) => [route, socketServer(Math.min(helloBytes, route.frameBytes), native.subprotocol)]),
   );
   const waiting = new WaitingSockets(options.waiting);
   acceptOneRequestEach(http, MAX_HEAD_BYTES);
@@ -84,13 +84,13 @@ export async function listenWebSocket(options: WebSocketListenerOptions): Promis
   http.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
     // Node takes its own listener away before this event: without ours a reset would end the program.
     socket.on("error", () => socket.destroy());
-    const door = doorOf(request, options);
-    const refusal = "status" in door ? door : door.refuse?.(request);
+    const route = routeOf(request, options);
+    const refusal = "status" in route ? route : route.refuse?.(request);
     if (refusal) return refuseUpgrade(socket, refusal);
-    const { kind, onTransport } = door as Door;
+    const { kind, onTransport } = route as UpgradeRoute;
     socket.setNoDelay(true);
-    sockets.get(door as Door)?.handleUpgrade(request, socket, head, (webSocket) => {
-      waiting.shaken(socket);
+    sockets.get(route as UpgradeRoute)?.handleUpgrade(request, socket, head, (webSocket) => {
+      waiting.handshakeDone(socket);
       const transport = webSocketTransport(webSocket, socket, kind, options.turns);
       const onAdmitted = () => waiting.release(socket);
       onTransport(boundPeer(transport, webSocket, socket, { helloBytes, onAdmitted }), request);
@@ -112,10 +112,10 @@ function socketServer(frameBytes: number, subprotocol: string): WebSocketServer 
 }
 
 /** The language of a client, or why it is refused. */
-function doorOf(
+function routeOf(
   { headers }: HttpRequest,
   { allowedOrigins, native, plain }: WebSocketListenerOptions,
-): Door | HttpAnswer {
+): UpgradeRoute | HttpAnswer {
   const { origin } = headers;
   if (origin !== undefined && !allowedOrigins.includes(origin)) return { status: 403, text: "" };
   const offered = (headers["sec-websocket-protocol"] ?? "").split(",").map((name) => name.trim());

@@ -14,13 +14,13 @@
 // 4. With a connection the child does not run past `#lossless`: what was pushed or, while waiting, what was received.
 import type { Delivery, Seq } from "../../../protocol/index.ts";
 import type { LogView } from "../../log/log-view.ts";
-import { HeldPosition } from "../../server/held-position.ts";
+import { AckedPosition } from "../../server/acked-position.ts";
 import { type Receiver, Subscription } from "../../server/subscription.ts";
 import { type Allocate, EventText } from "./event-text.ts";
 import type { AckedSource } from "./heartbeat.ts";
 
 /** Where events go. */
-export interface FeedTarget {
+export interface PushTarget {
   readonly hasRoom: boolean;
   /** Memory for a frame that will be pushed. */
   readonly allocate: Allocate;
@@ -30,21 +30,21 @@ export interface FeedTarget {
 }
 
 /** Pushes the events of a process to the current connection. */
-export class Feed implements AckedSource, Receiver {
+export class CodexSubscription implements AckedSource, Receiver {
   readonly log: LogView;
   readonly #text: EventText;
-  readonly #received: HeldPosition;
+  readonly #received: AckedPosition;
   #missedSeq: Seq = 0;
-  #target: FeedTarget | undefined;
+  #target: PushTarget | undefined;
   /** While waiting: what follows it will be pushed. */
   #waitingAt: Seq | undefined;
-  #lossless: HeldPosition | undefined;
+  #lossless: AckedPosition | undefined;
   #subscription: Subscription | undefined;
 
   constructor(processId: string, log: LogView, unreadBytes: number) {
     this.log = log;
     this.#text = new EventText(processId);
-    this.#received = new HeldPosition(log, 0, unreadBytes);
+    this.#received = new AckedPosition(log, 0, unreadBytes);
   }
 
   hasRoom(): boolean {
@@ -57,7 +57,7 @@ export class Feed implements AckedSource, Receiver {
   }
 
   /** Begins to push: after what was received or, when the client has to read first what it missed, from here on. */
-  attach(target: FeedTarget, { resumed }: { readonly resumed: boolean }): void {
+  attach(target: PushTarget, { resumed }: { readonly resumed: boolean }): void {
     const { log } = this;
     const { acked } = this.#received;
     // A connection that resumed the session in the meantime has it already.
@@ -67,7 +67,7 @@ export class Feed implements AckedSource, Receiver {
     if (resumed) this.#missedSeq = log.headSeq > acked ? log.headSeq : 0;
     // All there will ever be is there to be read.
     if (resumed && log.closed) return;
-    this.#lossless = new HeldPosition(log, acked);
+    this.#lossless = new AckedPosition(log, acked);
     if (resumed) this.#waitingAt = log.headSeq;
     else this.#pushAfter(acked);
   }
@@ -116,7 +116,7 @@ export class Feed implements AckedSource, Receiver {
 
   send(delivery: Delivery): void {
     if (delivery.type === "gap") return this.failed();
-    const target = this.#target as FeedTarget;
+    const target = this.#target as PushTarget;
     target.push(this, this.#text.notification(delivery, target.allocate));
   }
 

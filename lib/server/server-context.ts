@@ -4,11 +4,11 @@ import type { Clock } from "../clock.ts";
 import type { Backend } from "../process/backend.ts";
 import type { ServerMetrics } from "../telemetry/server-metrics.ts";
 import type { Auth } from "./auth.ts";
-import type { Channels } from "./channels.ts";
-import type { Seats } from "./seats.ts";
+import type { ConnectionSlots } from "./connection-slots.ts";
 import type { Session, SessionConnection } from "./session.ts";
 import type { Sessions } from "./sessions.ts";
-import type { Shared } from "./shared.ts";
+import type { SharedProcesses } from "./shared-processes.ts";
+import type { SharedResources } from "./shared-resources.ts";
 
 /** A connection as its server sees it. */
 export interface ServedConnection extends SessionConnection {
@@ -19,16 +19,16 @@ export interface ServedConnection extends SessionConnection {
 }
 
 /** Handed to each connection. */
-export interface ServerParts {
+export interface ServerContext {
   readonly backend: Backend;
-  readonly channels: Channels;
+  readonly processes: SharedProcesses;
   readonly sessions: Sessions;
-  readonly seats: Seats;
+  readonly slots: ConnectionSlots;
   readonly auth: Auth;
   readonly limits: Limits;
   readonly metrics: ServerMetrics;
   readonly clock: Clock;
-  readonly shared: Shared;
+  readonly resources: SharedResources;
   /** Ends a session with the processes it started. */
   closeSession(session: Session, graceMs: number | undefined): Promise<void>;
   /** A connection was closed for what its peer did. */

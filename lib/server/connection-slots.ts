@@ -1,4 +1,4 @@
-// How many connections of each role a server has. Viewers have seats of their own, so that they never take one from a
+// How many connections of each role a server has. Viewers have slots of their own, so that they never take one from a
 // client that controls, and leave descriptors for processes. A seat is taken until the transport is gone, not only closed.
 import type { Limits } from "../../protocol/index.ts";
 import { ExecwireError } from "../errors.ts";
@@ -6,16 +6,16 @@ import type { Descriptors } from "../transport/descriptors.ts";
 import type { Role } from "./auth.ts";
 
 /** What has a seat. */
-export interface Seated {
+export interface SlotOwner {
   /** Whether nothing is lost when it must come back: it follows nothing and waits for no answer. */
   readonly isIdle: boolean;
   /** Ends the connection at once; the peer may come back. */
-  displace(): void;
+  evict(): void;
 }
 
-/** The seats of a server. */
-export class Seats {
-  readonly #taken: Readonly<Record<Role, Set<Seated>>> = { control: new Set(), view: new Set() };
+/** The slots of a server. */
+export class ConnectionSlots {
+  readonly #taken: Readonly<Record<Role, Set<SlotOwner>>> = { control: new Set(), view: new Set() };
   readonly #max: Readonly<Record<Role, number>>;
   readonly #descriptors: Pick<Descriptors, "areScarce" | "areUsedUp">;
 
@@ -25,11 +25,11 @@ export class Seats {
   }
 
   /** Takes a seat. Throws LIMIT_EXCEEDED when there is none. Viewers that do nothing give theirs to the next one. */
-  take(connection: Seated, role: Role): void {
+  take(connection: SlotOwner, role: Role): void {
     const taken = this.#taken[role];
     if (taken.has(connection)) return;
     const max = this.#max[role];
-    if (taken.size >= max && !(role === "view" && this.#displaceIdle())) {
+    if (taken.size >= max && !(role === "view" && this.#evictIdle())) {
       const limit = role === "view" ? "viewConnections" : "connections";
       throw new ExecwireError("LIMIT_EXCEEDED", `too many connections: ${limit} is ${max}`, { data: { limit } });
     }
@@ -42,15 +42,15 @@ export class Seats {
   }
 
   /** Gives the seat back, if the connection has one. */
-  free(connection: Seated): void {
+  free(connection: SlotOwner): void {
     for (const taken of Object.values(this.#taken)) taken.delete(connection);
   }
 
-  #displaceIdle(): boolean {
+  #evictIdle(): boolean {
     for (const connection of this.#taken.view) {
       if (!connection.isIdle) continue;
       this.#taken.view.delete(connection);
-      connection.displace();
+      connection.evict();
       return true;
     }
     return false;

@@ -3,61 +3,61 @@
 // requests cost the others no more than one.
 import { ExecwireError } from "../errors.ts";
 
-/** How long nothing is looked at after a look, in its own time. */
-const REST = 3;
+/** How long nothing is looked at after a query, in its own time. */
+const REST_FACTOR = 3;
 
 /** A connection that asks. */
-export interface Asker {
+export interface Requester {
   /** It is gone; its answers are not read. */
   readonly isOver: boolean;
 }
 
-interface Look {
+interface Query {
   readonly key: string;
-  readonly askers: Set<Asker>;
+  readonly requesters: Set<Requester>;
   readonly result: Promise<unknown>;
   /** Performs it; never rejects. */
   perform(): Promise<void>;
   cancel(): void;
 }
 
-/** Looks that wait for their turn. */
-export class Looks {
+/** QueryQueue that wait for their turn. */
+export class QueryQueue {
   /** By what is looked at; not those that have begun. */
-  readonly #waiting = new Map<string, Look>();
+  readonly #waiting = new Map<string, Query>();
   /** By the connection that asked first. */
-  readonly #lines = new Map<Asker, Look[]>();
-  readonly #rest: (lookMs: number) => Promise<void>;
+  readonly #queues = new Map<Requester, Query[]>();
+  readonly #rest: (queryMs: number) => Promise<void>;
   #isRunning = false;
 
-  /** `rest` is waited for after each look. */
+  /** `rest` is waited for after each query. */
   constructor(rest = restAfter) {
     this.#rest = rest;
   }
 
   /** The result of `act`, or of another look with this key that begins after this call. */
-  ask<T>(asker: Asker, key: string, act: () => Promise<T>): Promise<T> {
+  run<T>(requester: Requester, key: string, act: () => Promise<T>): Promise<T> {
     const known = this.#waiting.get(key);
-    const look = known ?? makeLook(key, act);
-    look.askers.add(asker);
+    const query = known ?? makeQuery(key, act);
+    query.requesters.add(requester);
     if (!known) {
-      this.#waiting.set(key, look);
-      const line = this.#lines.get(asker);
-      if (line) line.push(look);
-      else this.#lines.set(asker, [look]);
-      if (!this.#isRunning) void this.#run();
+      this.#waiting.set(key, query);
+      const queue = this.#queues.get(requester);
+      if (queue) queue.push(query);
+      else this.#queues.set(requester, [query]);
+      if (!this.#isRunning) void this.#runAll();
     }
-    return look.result as Promise<T>;
+    return query.result as Promise<T>;
   }
 
-  async #run(): Promise<void> {
+  async #runAll(): Promise<void> {
     this.#isRunning = true;
-    for (let look = this.#next(); look; look = this.#next()) {
-      this.#waiting.delete(look.key);
-      if ([...look.askers].every(({ isOver }) => isOver)) look.cancel();
+    for (let query = this.#next(); query; query = this.#next()) {
+      this.#waiting.delete(query.key);
+      if ([...query.requesters].every(({ isOver }) => isOver)) query.cancel();
       else {
         const begin = performance.now();
-        await look.perform();
+        await query.perform();
         // Most of the time is for what others wait for.
         await this.#rest(performance.now() - begin);
       }
@@ -66,22 +66,22 @@ export class Looks {
   }
 
   /** The first of the connection whose turn it is; it comes last then. */
-  #next(): Look | undefined {
-    for (const [asker, line] of this.#lines) {
-      this.#lines.delete(asker);
-      const look = line.shift();
-      if (line.length > 0) this.#lines.set(asker, line);
-      if (look) return look;
+  #next(): Query | undefined {
+    for (const [requester, queue] of this.#queues) {
+      this.#queues.delete(requester);
+      const query = queue.shift();
+      if (queue.length > 0) this.#queues.set(requester, queue);
+      if (query) return query;
     }
     return undefined;
   }
 }
 
-function restAfter(lookMs: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, lookMs * REST));
+function restAfter(queryMs: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, queryMs * REST_FACTOR));
 }
 
-function makeLook<T>(key: string, act: () => Promise<T>): Look {
+function makeQuery<T>(key: string, act: () => Promise<T>): Query {
   let settle: { resolve(value: T): void; reject(error: unknown): void } | undefined;
   const result = new Promise<T>((resolve, reject) => {
     settle = { resolve, reject };
@@ -90,7 +90,7 @@ function makeLook<T>(key: string, act: () => Promise<T>): Look {
   result.catch(() => undefined);
   return {
     key,
-    askers: new Set(),
+    requesters: new Set(),
     result,
     perform: () => act().then(settle?.resolve, settle?.reject),
     cancel: () => settle?.reject(new ExecwireError("CONNECTION_LOST", "the connection of the request is gone")),

@@ -13,19 +13,19 @@ const LIVE_BYTES = 256 * 1024;
 const MAX_BEHIND = 64;
 
 /** One process, shared by its viewers. */
-export class Channel {
-  readonly id: number;
+export class SharedProcess {
+  readonly channel: number;
   readonly process: Process;
   /** Notified when the process is removed. */
-  readonly holders = new Set<{ removed(channel: Channel): void }>();
+  readonly removalListeners = new Set<{ removed(shared: SharedProcess): void }>();
   /** The session that ends it when it ends itself. */
-  owner: { readonly owned: Set<Channel> } | undefined;
+  owner: { readonly owned: Set<SharedProcess> } | undefined;
   #frames: Map<Seq, Uint8Array> | undefined;
   #frameBytes = 0;
   #viewers = 0;
 
-  constructor(id: number, process: Process) {
-    this.id = id;
+  constructor(channel: number, process: Process) {
+    this.channel = channel;
     this.process = process;
   }
 
@@ -43,8 +43,8 @@ export class Channel {
   frameOf(event: ProcessEvent): Uint8Array {
     const known = this.#frames?.get(event.seq);
     if (known) return known;
-    const frame = encodeEvent(this.id, event);
-    // Nobody to share it with, or a viewer that catches up and must not displace what the live ones share.
+    const frame = encodeEvent(this.channel, event);
+    // Nobody to share it with, or a viewer that catches up and must not evict what the live ones share.
     if (this.#viewers < 2 || event.seq <= this.process.log.headSeq - MAX_BEHIND) return frame;
     if (this.#frameBytes + frame.length > LIVE_BYTES) this.#forget();
     this.#frames ??= new Map();

@@ -4,7 +4,7 @@ import type { Seq } from "../../protocol/index.ts";
 import type { Hold, LogView } from "../log/log-view.ts";
 
 /** An acknowledged position that keeps what follows it. */
-export class HeldPosition {
+export class AckedPosition {
   readonly #log: LogView;
   readonly #hold: Hold;
   #acked: Seq;

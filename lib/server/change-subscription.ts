@@ -7,7 +7,7 @@ import type { Outbox } from "./outbox.ts";
 const AROUND_BYTES = 64;
 
 /** Sends changes once somebody asked for them. */
-export class ChangeFeed {
+export class ChangeSubscription {
   readonly #outbox: Outbox;
   readonly #latest = new Map<string, ProcessInfo>();
   readonly #maxBytes: number;

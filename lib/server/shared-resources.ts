@@ -3,20 +3,20 @@ import type { Limits } from "../../protocol/index.ts";
 import type { Clock } from "../clock.ts";
 import { MemoryBudget } from "../log/memory-budget.ts";
 import type { Role } from "./auth.ts";
-import { Looks } from "./looks.ts";
 import { MemoryPool } from "./memory-pool.ts";
+import { QueryQueue } from "./query-queue.ts";
 
 /** One for all connections of a server. */
-export interface Shared {
+export interface SharedResources {
   /** What connections hold: by role, and those of the dialect. */
   readonly memory: Readonly<Record<Role | "dialect", MemoryPool>>;
   /** Replies that sessions keep until they are acknowledged. */
-  readonly kept: MemoryBudget;
-  readonly looks: Readonly<Record<Role, Looks>>;
+  readonly replies: MemoryBudget;
+  readonly queries: Readonly<Record<Role, QueryQueue>>;
 }
 
-/** Shared things within `limits`. */
-export function shareWithin(limits: Limits, clock: Clock): Shared {
+/** SharedResources things within `limits`. */
+export function createSharedResources(limits: Limits, clock: Clock): SharedResources {
   const { stallMs, crowdedMs, pauseLeaseMs } = limits;
   const pool = (bytes: number, stall = stallMs) => new MemoryPool({ clock, bytes, stallMs: stall, crowdedMs });
   return {
@@ -26,8 +26,8 @@ export function shareWithin(limits: Limits, clock: Clock): Shared {
       // Its clients may stop reading in order to hold processes back, as long as a pause may last.
       dialect: pool(limits.dialectConnectionsBytes, pauseLeaseMs),
     },
-    kept: new MemoryBudget(limits.repliesBytes),
-    looks: { control: new Looks(nextTurn), view: new Looks() },
+    replies: new MemoryBudget(limits.repliesBytes),
+    queries: { control: new QueryQueue(nextTurn), view: new QueryQueue() },
   };
 }
 
