@@ -1,15 +1,15 @@
-// How many connections of each role a server has. Viewers have slots of their own, so that they never take one from a
-// client that controls, and leave descriptors for processes. A seat is taken until the transport is gone, not only closed.
+// Limits the number of connections per role. Viewers have separate slots, so they never take one from a control client, and they
+// leave descriptors for processes. A slot stays taken until the transport is closed, not only until a close is requested.
 import type { Limits } from "../../protocol/index.ts";
 import { ExecwireError } from "../errors.ts";
 import type { Descriptors } from "../transport/descriptors.ts";
 import type { Role } from "./auth.ts";
 
-/** What has a seat. */
+/** A connection that may take a slot. */
 export interface SlotOwner {
-  /** Whether nothing is lost when it must come back: it follows nothing and waits for no answer. */
+  /** Whether it has no subscription and waits for no reply, so that nothing is lost when it must reconnect. */
   readonly isIdle: boolean;
-  /** Ends the connection at once; the peer may come back. */
+  /** Ends the connection at once; the peer may reconnect. */
   evict(): void;
 }
 
@@ -24,7 +24,7 @@ export class ConnectionSlots {
     this.#descriptors = descriptors;
   }
 
-  /** Takes a seat. Throws LIMIT_EXCEEDED when there is none. Viewers that do nothing give theirs to the next one. */
+  /** Takes a slot. A new viewer may evict an idle one. Throws LIMIT_EXCEEDED if there is no slot, or too few descriptors are free. */
   take(connection: SlotOwner, role: Role): void {
     const taken = this.#taken[role];
     if (taken.has(connection)) return;
@@ -35,13 +35,13 @@ export class ConnectionSlots {
     }
     const { areScarce, areUsedUp } = this.#descriptors;
     if (role === "view" ? areScarce : areUsedUp) {
-      const message = "too many descriptors are open; what is left is for the processes";
+      const message = "too many descriptors are open; the rest is reserved for processes";
       throw new ExecwireError("LIMIT_EXCEEDED", message, { data: { limit: "reservedDescriptors" } });
     }
     taken.add(connection);
   }
 
-  /** Gives the seat back, if the connection has one. */
+  /** Frees the slot of the connection, if it has one. */
   free(connection: SlotOwner): void {
     for (const taken of Object.values(this.#taken)) taken.delete(connection);
   }

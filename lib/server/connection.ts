@@ -1,4 +1,4 @@
-// One connection: hello, then requests in and frames out. What must survive it lives in its Session.
+// One connection: hello, then requests in and frames out. State that must survive the connection lives in its Session.
 //
 //  opened --hello--> serving --closed--> over
 //     \--bad, late or refused hello--> over
@@ -23,7 +23,7 @@ import { type NativeSession, Resumption, resume as resumed } from "./resumption.
 import type { ServedConnection, ServerContext } from "./server-context.ts";
 import { Session } from "./session.ts";
 
-/** How a failed hello closes the connection. */
+/** The close code for each error of a hello. */
 const REFUSAL_CODES: Partial<Record<ExecwireError["code"], number>> = {
   UNAUTHORIZED: CLOSE.unauthorized,
   SESSION_UNKNOWN: CLOSE.sessionUnknown,
@@ -37,15 +37,15 @@ export class Connection implements ServedConnection {
   readonly #transport: Transport;
   readonly #outbox: Outbox;
   readonly #changes: ChangeSubscription;
-  /** Token that came with the transport. */
+  /** The token of the upgrade request. */
   readonly #token: string | undefined;
   #session: NativeSession | undefined;
   #dispatcher: Dispatcher | undefined;
   #deadline: Cancel;
-  /** Of this peer, by what is known of it. */
+  /** Limit on this peer's frames: small before hello, then by role. */
   #maxFrameBytes: number;
   #unansweredPings = 0;
-  /** What was waiting to be taken when the last ping was due. */
+  /** `Outbox.progress` when the last ping was due. */
   #lastProgress: string | undefined;
   #pongIsWaiting = false;
   #over = false;
@@ -57,12 +57,14 @@ export class Connection implements ServedConnection {
     const { limits, clock } = context;
     this.#outbox = new Outbox(transport, limits, {
       onRoom: () => this.#pump(),
-      // Who does not read would not read a goodbye either.
+      // A peer that does not read would not read a close frame either.
       onOverflow: () => this.#drop(),
-      onStalled: () => this.close(CLOSE.tryLater, "what was sent is not read"),
+      onStalled: () => this.close(CLOSE.tryLater, "the client does not read what was sent"),
     });
     this.#changes = new ChangeSubscription(this.#outbox, limits.frameBytes);
-    this.#deadline = clock.after(limits.handshakeMs, () => this.close(CLOSE.timeout, "no hello in time"));
+    this.#deadline = clock.after(limits.handshakeMs, () =>
+      this.close(CLOSE.timeout, "no hello within the handshake time"),
+    );
     this.#maxFrameBytes = Math.min(limits.helloBytes, limits.frameBytes);
     transport.limitFrames?.(this.#maxFrameBytes);
     transport.listen({
@@ -78,18 +80,18 @@ export class Connection implements ServedConnection {
     if (!this.#over) this.#outbox.send(frame);
   }
 
-  /** Whether it follows nothing and waits for nothing. */
+  /** Whether the connection has no subscription and waits for no reply. */
   get isIdle(): boolean {
     return !this.#changes.isOpen && !this.#dispatcher?.isBusy;
   }
 
-  /** Makes room for another one. */
+  /** Ends the connection to make room for another one. */
   evict(): void {
     this.#drop();
   }
 
   supersede(): void {
-    this.close(CLOSE.superseded, "another connection has taken the session over");
+    this.close(CLOSE.superseded, "another connection has resumed the session");
   }
 
   close(code: number, reason: string): void {
@@ -106,8 +108,9 @@ export class Connection implements ServedConnection {
   #receive(frame: Uint8Array): void {
     if (this.#over) return;
     this.#unansweredPings = 0;
-    // Where the transport has no bound of its own.
-    if (frame.length > this.#maxFrameBytes) return this.close(CLOSE.tooBig, `more than ${this.#maxFrameBytes} bytes`);
+    // Checked here too, since not every transport limits frames.
+    if (frame.length > this.#maxFrameBytes)
+      return this.close(CLOSE.tooBig, `the frame exceeds ${this.#maxFrameBytes} bytes`);
     const message = this.#parse(frame);
     if (!message) return;
     if (!this.#dispatcher) {
@@ -117,7 +120,7 @@ export class Connection implements ServedConnection {
     }
     switch (message.type) {
       case "hello":
-        return this.close(CLOSE.protocol, "hello was said before");
+        return this.close(CLOSE.protocol, "hello may only be sent once per connection");
       case "request":
         return this.#dispatcher.request(message, frame.length);
       case "ack":
@@ -147,7 +150,7 @@ export class Connection implements ServedConnection {
       if (version !== PROTOCOL_VERSION) {
         throw new ExecwireError(
           "VERSION_UNSUPPORTED",
-          `this server speaks version ${PROTOCOL_VERSION}, not ${version}`,
+          `this server supports version ${PROTOCOL_VERSION}, not ${version}`,
         );
       }
       const role = roleOf(auth, token ?? this.#token);
@@ -183,7 +186,7 @@ export class Connection implements ServedConnection {
     }
   }
 
-  /** One pong answers all pings that come while it waits to leave: a peer that only pings makes nothing grow. */
+  /** One pong answers all pings that arrive before it is sent, so a flood of pings cannot grow the outbox. */
   #pong(): void {
     if (this.#pongIsWaiting) return;
     this.#pongIsWaiting = true;
@@ -197,14 +200,14 @@ export class Connection implements ServedConnection {
     this.#dispatcher?.pump();
   }
 
-  /** Two silent intervals in a row, and nobody is there any more. */
+  /** Pings at every interval, and drops a peer that was silent for two intervals in a row. */
   #armPing(): void {
     const { clock, limits } = this.#context;
     this.#deadline();
     this.#deadline = clock.after(
       limits.pingMs,
       () => {
-        // A peer that takes what is sent is there, also when its own frames are not being read.
+        // A peer that reads is alive, even while its own frames are not being read here.
         const { progress } = this.#outbox;
         if (progress !== undefined && progress !== this.#lastProgress) this.#unansweredPings = 0;
         this.#lastProgress = progress;

@@ -1,40 +1,40 @@
-// The memory that the connections of one kind may use together, for what waits to be sent and for running requests, and which
-// of them end when it is short: those that take nothing of what waits for them, and those that have more than their share.
+// The memory that all connections of one kind may use together, for unsent frames and running requests. When memory is short,
+// it ends the connections that read nothing of what waits for them, and those that use more than their share.
 import type { Cancel, Clock } from "../clock.ts";
 
-/** How often connections are looked at, at most. */
+/** The longest interval between checks of the connections. */
 const CHECK_MS = 500;
 
-/** A connection as its pool sees it. */
+/** A connection, as its pool uses it. */
 export interface PoolMember {
-  /** What waits here to be taken by the peer; only whether it changes is of interest. Undefined when nothing waits. */
+  /** A value that changes whenever the peer reads something; undefined while nothing waits to be read. */
   readonly progress: string | undefined;
-  /** What it has added and not given back. */
+  /** Bytes that this connection is charged. */
   readonly bytes: number;
-  /** There is memory again. */
+  /** Called when the pool has memory again. */
   onMemory(): void;
-  /** The peer has read nothing for too long. */
+  /** Called when the peer has read nothing for too long, or uses more than its share of a crowded pool. */
   onStalled(): void;
 }
 
 /** Bounds of a pool. */
 export interface PoolOptions {
   readonly clock: Clock;
-  /** All connections together. */
+  /** Limit for all connections together. */
   readonly bytes: number;
-  /** One that takes nothing for so long is dropped. */
+  /** A connection whose peer reads nothing for this long is dropped. */
   readonly stallMs: number;
-  /** When the memory of the pool was used up for so long, whatever holds more than its share is dropped. */
+  /** After the pool was exhausted for this long, connections that use more than their share are dropped. */
   readonly crowdedMs: number;
 }
 
 /** Counts the bytes of many connections. */
 export class MemoryPool {
   readonly #options: PoolOptions;
-  /** With the progress at the last look, and since when it is the same. */
+  /** Members with their progress at the last check, and the time since which it is unchanged. */
   readonly #members = new Map<PoolMember, { progress: string | undefined; since: number }>();
   #bytes = 0;
-  /** Since when the memory is used up. */
+  /** The time since which the memory is used up. */
   #exhaustedSince: number | undefined;
   #timer: Cancel | undefined;
 
@@ -42,17 +42,17 @@ export class MemoryPool {
     this.#options = options;
   }
 
-  /** What one connection may hold before it has to wait: half of all memory divides among them, for frames come whole. */
+  /** Bytes that one connection may use before it must wait. Only half of the memory is divided, because frames cannot be split. */
   get share(): number {
     return this.#options.bytes / 2 / Math.max(1, this.#members.size);
   }
 
-  /** Whether nothing more should be made for any of them. */
+  /** Whether no connection should produce more. */
   get isExhausted(): boolean {
     return this.#exhaustedSince !== undefined;
   }
 
-  /** Whether half of it is left: then a member may also have more than its share. */
+  /** Whether half of the memory is free: then a member may use more than its share. */
   get isPlenty(): boolean {
     return this.#bytes < this.#options.bytes / 2;
   }
@@ -70,7 +70,7 @@ export class MemoryPool {
     this.#bytes += bytes;
     if (bytes > 0) this.#timer ??= this.#arm();
     if (this.#bytes >= this.#options.bytes) this.#exhaustedSince ??= this.#options.clock.now();
-    // Only at three quarters: else each frame that leaves would wake all.
+    // Only below three quarters; otherwise each frame sent would wake all members.
     if (!this.isExhausted || this.#bytes > this.#options.bytes * 0.75) return;
     this.#exhaustedSince = undefined;
     for (const member of [...this.#members.keys()]) member.onMemory();

@@ -1,14 +1,14 @@
-// Calls that take long for one turn of the event loop, such as a list of all processes or a walk through /proc: one at a time for
-// all connections of a role, these in turn, and the same look for all requests that came before it began. So thousands of
-// requests cost the others no more than one.
+// Queries that are expensive for one turn of the event loop, such as a list of all processes or a walk through /proc. For each
+// role they run one at a time, and connections take turns. Requests for the same query share one run if they came before it
+// began, so thousands of requests delay the other clients no more than one does.
 import { ExecwireError } from "../errors.ts";
 
-/** How long nothing is looked at after a query, in its own time. */
+/** The pause after a query, as a multiple of its duration. */
 const REST_FACTOR = 3;
 
-/** A connection that asks. */
+/** A connection that runs queries. */
 export interface Requester {
-  /** It is gone; its answers are not read. */
+  /** The connection has ended; replies are not sent. */
   readonly isOver: boolean;
 }
 
@@ -16,26 +16,26 @@ interface Query {
   readonly key: string;
   readonly requesters: Set<Requester>;
   readonly result: Promise<unknown>;
-  /** Performs it; never rejects. */
+  /** Runs the query; never rejects. */
   perform(): Promise<void>;
   cancel(): void;
 }
 
-/** QueryQueue that wait for their turn. */
+/** Runs queries one at a time. */
 export class QueryQueue {
-  /** By what is looked at; not those that have begun. */
+  /** Queries that have not begun, by key. */
   readonly #waiting = new Map<string, Query>();
-  /** By the connection that asked first. */
+  /** The same queries, by the connection that requested each first. */
   readonly #queues = new Map<Requester, Query[]>();
   readonly #rest: (queryMs: number) => Promise<void>;
   #isRunning = false;
 
-  /** `rest` is waited for after each query. */
+  /** The queue waits for `rest` after each query. */
   constructor(rest = restAfter) {
     this.#rest = rest;
   }
 
-  /** The result of `act`, or of another look with this key that begins after this call. */
+  /** Resolves to the result of `act`, or of another query with this key that begins after this call. */
   run<T>(requester: Requester, key: string, act: () => Promise<T>): Promise<T> {
     const known = this.#waiting.get(key);
     const query = known ?? makeQuery(key, act);
@@ -58,14 +58,14 @@ export class QueryQueue {
       else {
         const begin = performance.now();
         await query.perform();
-        // Most of the time is for what others wait for.
+        // Leaves most of the time to other work.
         await this.#rest(performance.now() - begin);
       }
     }
     this.#isRunning = false;
   }
 
-  /** The first of the connection whose turn it is; it comes last then. */
+  /** The next query of the connection whose turn it is. That connection then goes to the end. */
   #next(): Query | undefined {
     for (const [requester, queue] of this.#queues) {
       this.#queues.delete(requester);
@@ -86,13 +86,13 @@ function makeQuery<T>(key: string, act: () => Promise<T>): Query {
   const result = new Promise<T>((resolve, reject) => {
     settle = { resolve, reject };
   });
-  // Its connections may be gone.
+  // All of its connections may have ended.
   result.catch(() => undefined);
   return {
     key,
     requesters: new Set(),
     result,
     perform: () => act().then(settle?.resolve, settle?.reject),
-    cancel: () => settle?.reject(new ExecwireError("CONNECTION_LOST", "the connection of the request is gone")),
+    cancel: () => settle?.reject(new ExecwireError("CONNECTION_LOST", "the connection of the request was lost")),
   };
 }

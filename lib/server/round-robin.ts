@@ -1,11 +1,11 @@
-// Serves many who share one connection: whoever was served when the room was used up does not come first the next time, or
-// a few that print without end would leave nothing to the others on a slow line.
+// Round-robin service of readers that share one connection. The next round starts after the reader that used up the room;
+// otherwise a few processes with endless output would starve the others on a slow connection.
 
-/** The order of service; remembers where it stopped. */
+/** Remembers where the last round stopped. */
 export class RoundRobin {
   #last = -1;
 
-  /** Serves each, beginning after the one at which the room was used up. */
+  /** Serves each member while there is room, starting after the member at which the last round ran out of room. */
   serve<T>(members: Iterable<T>, serve: (member: T) => void, hasRoom: () => boolean): void {
     const all = [...members];
     for (let count = 1; count <= all.length; count += 1) {

@@ -10,15 +10,15 @@ import type { Sessions } from "./sessions.ts";
 import type { SharedProcesses } from "./shared-processes.ts";
 import type { SharedResources } from "./shared-resources.ts";
 
-/** A connection as its server sees it. */
+/** A connection, as its server uses it. */
 export interface ServedConnection extends SessionConnection {
-  /** Ends the connection; its session stays. */
+  /** Closes the connection; its session stays. */
   close(code: number, reason: string): void;
-  /** A process has changed its state. */
+  /** Called when a process has changed its state. */
   changed?(process: ProcessInfo): void;
 }
 
-/** Handed to each connection. */
+/** The state and services that every connection gets. */
 export interface ServerContext {
   readonly backend: Backend;
   readonly processes: SharedProcesses;
@@ -29,10 +29,10 @@ export interface ServerContext {
   readonly metrics: ServerMetrics;
   readonly clock: Clock;
   readonly resources: SharedResources;
-  /** Ends a session with the processes it started. */
+  /** Ends a session and the processes it started. */
   closeSession(session: Session, graceMs: number | undefined): Promise<void>;
-  /** A connection was closed for what its peer did. */
+  /** Called when a connection is closed because of what its peer did. */
   onRefused(code: number, reason: string): void;
-  /** A connection is over. */
+  /** Called when a connection has ended. */
   onOver(connection: ServedConnection): void;
 }

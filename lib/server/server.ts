@@ -1,5 +1,5 @@
-// Serves a backend to many connections. It knows the interface `Backend` and nothing of what is behind it, so a remote
-// backend can be served as well (a relay).
+// Serves a backend to many connections. It depends only on the interface `Backend`, so a remote backend can be served as well
+// (a relay).
 import type { Meter } from "@opentelemetry/api";
 import {
   checkInteger,
@@ -34,33 +34,33 @@ import { createSharedResources } from "./shared-resources.ts";
 /** Where to listen: a TCP address (port 0: any free one), or the path of a unix socket. */
 export type ListenAddress = { readonly host: string; readonly port: number } | { readonly path: string };
 
-/** How to serve. */
+/** Options of `serve`. */
 export interface ServeOptions {
   readonly auth: Auth;
   readonly listen?: ListenAddress;
   /** Origins of web pages that may connect. Default: none. */
   readonly allowedOrigins?: readonly string[];
   readonly limits?: Partial<Limits>;
-  /** Where metrics go. Default: the OpenTelemetry SDK that is registered now, if there is one. */
+  /** Receives the metrics. Default: the OpenTelemetry SDK registered at the time of the call, if there is one. */
   readonly meter?: Meter;
   readonly clock?: Clock;
-  /** Spoken with clients that offer no subprotocol. Default: they are refused. */
+  /** The protocol for clients that offer no subprotocol. Default: they are refused. */
   readonly dialect?: Dialect;
-  /** Told of failures that no client asked about, such as a process that cannot be ended. Default: the console. */
+  /** Receives failures that belong to no request, such as a process that cannot be ended. Default: the console. */
   readonly onError?: ReportError;
-  /** Told of each connection that was refused or closed for what its peer did. */
+  /** Called for each connection that was refused, or closed because of what its peer did. */
   readonly onRefused?: (code: number, reason: string) => void;
 }
 
 /** A running server. */
 export interface ExecwireServer {
-  /** What a client passes to `connect`; undefined without `listen`. */
+  /** The URL that a client passes to `connect`; undefined without `listen`. */
   readonly url: string | undefined;
-  /** Serves a connection that was made elsewhere: an end of a memory pair, stdin and stdout. */
+  /** Serves a connection that was opened elsewhere, such as one end of a memory pair, or stdin and stdout. */
   accept(transport: Transport): void;
-  /** The same for a client of the dialect. Throws UNSUPPORTED without one. */
+  /** The same for a client of the dialect. Throws UNSUPPORTED if the server has no dialect. */
   acceptDialect(transport: Transport): void;
-  /** Says goodbye to all (1001) and ends their sessions; the backend goes on. */
+  /** Ends all sessions, then closes all connections (1001). The backend keeps running. */
   close(): Promise<void>;
 }
 
@@ -71,7 +71,7 @@ const LOOPBACK = /^(127\.\d+\.\d+\.\d+|::1|localhost)$/;
 export async function serve(backend: Backend, options: ServeOptions): Promise<ExecwireServer> {
   const { listen, auth, dialect, allowedOrigins = [] } = options;
   if (listen && "host" in listen && auth.kind === "none" && !LOOPBACK.test(listen.host)) {
-    const message = `without a token only this machine may connect, and ${listen.host} is reachable from others`;
+    const message = `without a token only this machine may connect, but ${listen.host} is reachable from other machines; set a token`;
     throw new ExecwireError("INVALID_PARAMS", message, { data: { field: "auth" } });
   }
   checkAuth(auth);
@@ -89,7 +89,7 @@ export async function serve(backend: Backend, options: ServeOptions): Promise<Ex
         frameBytes,
         onTransport: (transport, { headers }) => {
           const token = bearerToken(headers.authorization);
-          // Known before its hello: no crowd at the door can push it out again, and no viewer comes before it.
+          // Authenticated before its hello: many unauthenticated sockets cannot displace it, and its frames precede those of viewers.
           if (roleOf(auth, token) === "control" && auth.kind === "token") {
             transport.admit?.();
             transport.rank?.("first");
@@ -113,7 +113,7 @@ export async function serve(backend: Backend, options: ServeOptions): Promise<Ex
   return server;
 }
 
-/** Clients leave a server that announces what they could not live with. */
+/** Checks the limits that a server announces: a client disconnects if they are out of range. */
 function checkAnnounced({ frameBytes, pingMs, windowBytes }: Partial<Limits>): void {
   const check = (name: string, value: number | undefined, min: number, max: number) =>
     value === undefined ? undefined : checkInteger(`limits.${name}`, value, min, max);
@@ -127,7 +127,7 @@ function checkAnnounced({ frameBytes, pingMs, windowBytes }: Partial<Limits>): v
 function checkAuth(auth: Auth): void {
   if (auth.kind === "none") return;
   if (auth.token === "" || auth.viewToken === "") refuse({ field: "auth", message: "a token must not be empty" });
-  if (auth.token === auth.viewToken) refuse({ field: "auth", message: "the token of viewers must be another one" });
+  if (auth.token === auth.viewToken) refuse({ field: "auth", message: "the view token must differ from the token" });
 }
 
 class Server implements ExecwireServer {
@@ -169,7 +169,7 @@ class Server implements ExecwireServer {
         if (process.state === "removed") processes.forget(process);
         for (const connection of this.#connections) connection.changed?.(process);
       },
-      // A remote backend that is lost: each call on it says so.
+      // The connection of a remote backend was lost: each call on it rejects.
       error: () => undefined,
     });
     this.#stopWatching = () => changes.unsubscribe();
@@ -184,21 +184,21 @@ class Server implements ExecwireServer {
   }
 
   acceptDialect(transport: Transport): void {
-    if (!this.#dialect) throw new ExecwireError("UNSUPPORTED", "this server speaks no dialect");
+    if (!this.#dialect) throw new ExecwireError("UNSUPPORTED", "this server has no dialect");
     this.#connections.add(this.#dialect.accept(transport, this.context));
   }
 
   async close(): Promise<void> {
     const stopped = this.listener?.close();
     this.context.sessions.endAll();
-    // Viewers see how the processes end before they are told goodbye.
+    // Connections stay open until the processes have ended, so that viewers see how they end.
     await Promise.all(this.#ends);
     for (const connection of this.#connections) connection.close(CLOSE.goingAway, "the server stops");
     this.#stopWatching();
     await stopped;
   }
 
-  /** Ends what a session started; never rejects, and is waited for by `close`. */
+  /** Ends the processes that a session started. Never rejects; `close` waits for it. */
   #endOwned(session: Session, graceMs?: number): Promise<void> {
     const end = endOwned(this.context, session, graceMs).catch(this.#onError);
     this.#ends.add(end);
@@ -206,7 +206,7 @@ class Server implements ExecwireServer {
   }
 }
 
-/** Ends with their trees the processes that a session started or is starting, but for those that shall be kept. */
+/** Ends the processes that a session started or is starting, with their trees, except those with `onDetach: keep`. */
 async function endOwned(
   { backend, clock, limits }: ServerContext,
   session: Session,
@@ -216,7 +216,7 @@ async function endOwned(
   const owned = [...session.owned].map(({ process }) => process);
   session.owned.clear();
   const ends = [...owned, ...(await Promise.all(starting))].map((process) => process && endTree(process, graceMs));
-  // A lossless reader elsewhere may keep a stream open for as long as it lives.
+  // A lossless reader elsewhere may keep a stream open for as long as that reader exists.
   const deadline = new Promise<void>((resolve) =>
     clock.after(graceMs + limits.closeDeadlineMs, resolve, { background: true }),
   );

@@ -1,15 +1,15 @@
-// The processes that this server's connections have dealt with: found once, then the same object for everybody.
+// The processes that this server's connections have used: each is looked up once, and all connections share the object.
 import type { ProcessAddress, ProcessInfo, ProcessSpec } from "../../protocol/index.ts";
 import { ExecwireError } from "../errors.ts";
 import type { Backend } from "../process/backend.ts";
 import type { Process } from "../process/process.ts";
 import { SharedProcess } from "./shared-process.ts";
 
-/** Finds processes and makes them. */
+/** Finds and starts shared processes. */
 export class SharedProcesses {
   readonly #backend: Backend;
   readonly #byIncarnation = new Map<string, SharedProcess>();
-  /** Promises by process id, so that calls on a process keep their order while it is being looked up. */
+  /** Lookups by process id. Promises, so that calls on a process keep their order while the lookup is running. */
   readonly #found = new Map<string, Promise<SharedProcess>>();
   #lastId = 0;
 
@@ -17,14 +17,14 @@ export class SharedProcesses {
     this.#backend = backend;
   }
 
-  /** Starts a process; the same incarnation again gives the same process. */
+  /** Starts a process. Repeating the call with the same incarnation returns the same process. */
   async start(spec: ProcessSpec, incarnation: string): Promise<SharedProcess> {
     const shared = this.#shared(await this.#backend.start(spec, { incarnation }));
     this.#found.set(shared.process.id, Promise.resolve(shared));
     return shared;
   }
 
-  /** The present process of an id. */
+  /** The current process with this id. */
   find(processId: string): Promise<SharedProcess> {
     const known = this.#found.get(processId);
     if (known) return known;
@@ -36,20 +36,20 @@ export class SharedProcesses {
     return found;
   }
 
-  /** The process of an id in this very life. Rejects with PROCESS_UNKNOWN for another one. */
+  /** The process with this id and incarnation. Rejects with PROCESS_UNKNOWN if the id has another incarnation now. */
   async at({ processId, incarnation }: ProcessAddress): Promise<SharedProcess> {
     let shared = await this.find(processId);
     if (shared.process.incarnation !== incarnation) {
-      // What is remembered may be the life before: a relay does not hear of everything.
+      // The cached process may be an earlier incarnation: a relay may miss the removal of a process.
       this.#found.delete(processId);
       shared = await this.find(processId);
     }
     if (shared.process.incarnation === incarnation) return shared;
-    const message = `the life ${incarnation} of process ${processId} is over; another process has its id`;
+    const message = `incarnation ${incarnation} of process ${processId} has ended; the id belongs to another process now`;
     throw new ExecwireError("PROCESS_UNKNOWN", message, { data: { processId } });
   }
 
-  /** Forgets a process that the backend has removed. */
+  /** Drops a process that the backend has removed, and notifies its listeners. */
   forget({ processId, incarnation }: ProcessInfo): void {
     const shared = this.#byIncarnation.get(incarnation);
     if (!shared) return;

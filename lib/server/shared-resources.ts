@@ -1,4 +1,4 @@
-// What the connections of a server share so that none of them takes it all: memory, and calls that take long, by role.
+// The resources that connections of one role share, so that none of them takes all: memory, and time for expensive queries.
 import type { Limits } from "../../protocol/index.ts";
 import type { Clock } from "../clock.ts";
 import { MemoryBudget } from "../log/memory-budget.ts";
@@ -6,16 +6,16 @@ import type { Role } from "./auth.ts";
 import { MemoryPool } from "./memory-pool.ts";
 import { QueryQueue } from "./query-queue.ts";
 
-/** One for all connections of a server. */
+/** Shared by all connections of a server. */
 export interface SharedResources {
-  /** What connections hold: by role, and those of the dialect. */
+  /** Memory of the connections of each role, and of those of the dialect. */
   readonly memory: Readonly<Record<Role | "dialect", MemoryPool>>;
-  /** Replies that sessions keep until they are acknowledged. */
+  /** Memory of the replies that sessions keep until they are acknowledged. */
   readonly replies: MemoryBudget;
   readonly queries: Readonly<Record<Role, QueryQueue>>;
 }
 
-/** SharedResources things within `limits`. */
+/** Creates the resources that `limits` allow. */
 export function createSharedResources(limits: Limits, clock: Clock): SharedResources {
   const { stallMs, crowdedMs, pauseLeaseMs } = limits;
   const pool = (bytes: number, stall = stallMs) => new MemoryPool({ clock, bytes, stallMs: stall, crowdedMs });
@@ -23,7 +23,7 @@ export function createSharedResources(limits: Limits, clock: Clock): SharedResou
     memory: {
       control: pool(limits.connectionsBytes),
       view: pool(limits.viewConnectionsBytes),
-      // Its clients may stop reading in order to hold processes back, as long as a pause may last.
+      // Clients of the dialect may stop reading to pause a process, for as long as a pause may last.
       dialect: pool(limits.dialectConnectionsBytes, pauseLeaseMs),
     },
     replies: new MemoryBudget(limits.repliesBytes),
@@ -31,7 +31,7 @@ export function createSharedResources(limits: Limits, clock: Clock): SharedResou
   };
 }
 
-/** Who may act waits for others no longer than that they get a turn in between. */
+/** Between the queries of control clients, other work gets only one turn of the event loop. */
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

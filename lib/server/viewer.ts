@@ -1,11 +1,11 @@
-// What a subscription of our own protocol sends: frames that all viewers of a process share, and the exit ahead of its turn.
+// The receiver of our own protocol: sends frames that all viewers of a process share, and announces the exit ahead of unread output.
 import { encode, type ServerMessage } from "../../protocol/index.ts";
 import { toWireError } from "../errors.ts";
 import type { Outbox } from "./outbox.ts";
 import type { SharedProcess } from "./shared-process.ts";
 import type { Receiver } from "./subscription.ts";
 
-/** One more viewer of a shared, until it has ended. */
+/** Adds a viewer to the process, until the subscription ends. */
 export function viewer(shared: SharedProcess, outbox: Outbox): Receiver {
   const { channel, process } = shared;
   const push = (message: ServerMessage) => outbox.push(encode(message));
@@ -15,7 +15,7 @@ export function viewer(shared: SharedProcess, outbox: Outbox): Receiver {
     hasRoom: () => outbox.hasRoom,
     send: (delivery) =>
       delivery.type === "gap" ? push({ type: "gap", channel, gap: delivery }) : outbox.push(shared.frameOf(delivery)),
-    // A viewer that has not read what came before waits for the exit no longer than the others.
+    // A viewer that lags behind learns of the exit as early as the others.
     afterRun: (sentSeq) => {
       const { exited } = process.log;
       if (!exited || exitIsSent || sentSeq >= exited.seq) return;

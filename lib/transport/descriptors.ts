@@ -1,20 +1,20 @@
-// How many descriptors this program may have open, and how many are left. A server that gave them all to connections could
-// start no process any more: each needs some. Node only.
+// How many descriptors this process may open, and how many are free. If connections used all of them, the server could not
+// start a process, which needs several. Node only.
 import { readdirSync, readFileSync } from "node:fs";
 
-/** A count is good for this long, and for this many questions: in between, few can have been opened. */
+/** A count is reused for this long and for this many calls: only a few descriptors can be opened in between. */
 const COUNT_MS = 20;
 const COUNT_USES = 16;
 
-/** Where the numbers come from. */
+/** Source of the numbers. */
 export interface DescriptorSource {
-  /** The soft limit of open files; undefined where the system does not tell. */
+  /** The soft limit on open files; undefined where the system does not report one. */
   max(): number | undefined;
-  /** Those open now. */
+  /** The number of open descriptors. */
   open(): number;
 }
 
-/** Watches the descriptors of this program. */
+/** Counts the descriptors of this process. */
 export class Descriptors {
   readonly #source: DescriptorSource;
   readonly #max: number;
@@ -23,24 +23,24 @@ export class Descriptors {
   #countedAt = Number.NEGATIVE_INFINITY;
   #uses = 0;
 
-  /** `reserve` of them are for others than connections: at most an eighth of all. */
+  /** `reserve` descriptors, but at most an eighth of all, are kept for other uses than connections. */
   constructor(reserve: number, source: DescriptorSource = system) {
     this.#source = source;
     this.#max = source.max() ?? Number.POSITIVE_INFINITY;
     this.#reserve = Math.min(reserve, this.#max / 8);
   }
 
-  /** `count`, or an eighth of all descriptors where that is less. */
+  /** `count`, or an eighth of all descriptors if that is less; at least 1. */
   atMostAnEighth(count: number): number {
     return Math.min(count, Math.max(1, Math.floor(this.#max / 8)));
   }
 
-  /** Whether fewer are free than are to be kept for others. */
+  /** Whether fewer descriptors are free than are reserved. */
   get areScarce(): boolean {
     return this.#count() < this.#reserve;
   }
 
-  /** Whether only a quarter of that is left. */
+  /** Whether less than a quarter of the reserve is free. */
   get areUsedUp(): boolean {
     return this.#count() < this.#reserve / 4;
   }
@@ -70,7 +70,7 @@ const system: DescriptorSource = {
     try {
       return readdirSync("/proc/self/fd").length;
     } catch {
-      // Not even one is left to look.
+      // No descriptor is free, not even to open the folder.
       return Number.POSITIVE_INFINITY;
     }
   },

@@ -1,5 +1,5 @@
-// Gives an HTTP server one request of each connection, and nothing behind it unless that is an upgrade: Node parses and answers
-// all requests of a chunk at once, some thousand pipelined ones, whether their peer reads or not. Node only.
+// Passes an HTTP server only the first request of each connection, and nothing after it unless it is an upgrade. Node parses and
+// answers all requests of a chunk at once, thousands if pipelined, whether the peer reads the responses or not. Node only.
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
@@ -7,7 +7,7 @@ import { Duplex } from "node:stream";
 const END_OF_HEAD = "\r\n\r\n";
 const UPGRADE = /\r\nupgrade[ \t]*:/i;
 
-/** From now on `http` sees the first request of each connection only; a head larger than `maxHeadBytes` ends the connection. */
+/** From now on `http` gets only the first request of each connection. A head larger than `maxHeadBytes` ends the connection. */
 export function acceptOneRequestEach(http: Server, maxHeadBytes: number): void {
   const [serve] = http.listeners("connection") as [(connection: Duplex) => void];
   http.removeAllListeners("connection");
@@ -16,14 +16,14 @@ export function acceptOneRequestEach(http: Server, maxHeadBytes: number): void {
   });
 }
 
-/** Reads the head of a request, and calls back with a connection that begins with it. */
+/** Reads the head of a request, then calls back with a connection that starts with it. */
 function takeHead(socket: Socket, maxBytes: number, onHead: (connection: Duplex) => void): void {
   const head = Buffer.allocUnsafe(maxBytes);
   let length = 0;
-  // Node listens only once it has the connection.
+  // The HTTP server adds its error listener only once it gets the connection.
   socket.on("error", () => socket.destroy());
   const onEnd = () => socket.destroy();
-  // What still comes is read and thrown away, or the answer would be lost with it.
+  // Keeps reading and discards: closing with unread data would send a reset, and the response could be lost.
   const refuse = () => {
     socket.off("data", onData).resume();
     socket.end("HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\n\r\n");
@@ -48,7 +48,7 @@ function takeHead(socket: Socket, maxBytes: number, onHead: (connection: Duplex)
   socket.on("data", onData).on("end", onEnd);
 }
 
-/** A connection on which this request comes and nothing else; what the peer sends behind it is not read. */
+/** A connection that carries only this request. What the peer sends after it is not read. */
 function answerOnly(socket: Socket, request: Uint8Array): Duplex {
   const connection = new Duplex({
     read() {},

@@ -1,4 +1,4 @@
-// What a session of this dialect keeps: the processes that its client started, by the client's own ids.
+// The state of a session of this dialect: the processes that its client started, by the client's own ids.
 
 import type { Session, SessionConnection, SessionState } from "../../server/session.ts";
 import type { SharedProcess } from "../../server/shared-process.ts";
