@@ -24,7 +24,7 @@ export class ConnectionSlots {
     this.#descriptors = descriptors;
   }
 
-  /** Takes a slot. A new viewer may evict an idle one. Throws LIMIT_EXCEEDED if there is no slot, or too few descriptors are free. */
+  /** Takes a slot. A new viewer may evict an idle one. Throws LIMIT_EXCEEDED if no slot or too few descriptors are free. */
   take(connection: SlotOwner, role: Role): void {
     const taken = this.#taken[role];
     if (taken.has(connection)) return;

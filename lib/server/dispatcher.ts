@@ -39,7 +39,7 @@ export class Dispatcher {
   readonly #session: NativeSession;
   readonly #outbox: Outbox;
   readonly #changes: ChangeSubscription;
-  /** By shared number. */
+  /** By channel number. */
   readonly #subscriptions = new Map<number, { readonly shared: SharedProcess; readonly subscription: Subscription }>();
   readonly #roundRobin = new RoundRobin();
   /** Aborted when the connection ends: their replies could not be sent. */
@@ -104,7 +104,7 @@ export class Dispatcher {
       if (this.#outbox.canAnswer || reply.keeps <= limits.requestOverheadBytes) {
         return this.#outbox.answer(() => answer(reply.make), begin);
       }
-      // The result is dropped, since it would keep output alive that the log has evicted. The request runs again once there is room.
+      // The result is dropped: it could keep output in memory that the log has evicted. The request runs again when there is room.
       this.#outbox.reserve(reply.keeps, (use) => {
         void this.#perform(request, announced).then((again) => use(() => answer(again.make)));
       });

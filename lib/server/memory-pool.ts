@@ -17,7 +17,7 @@ export interface PoolMember {
   onStalled(): void;
 }
 
-/** Bounds of a pool. */
+/** Limits of a pool. */
 export interface PoolOptions {
   readonly clock: Clock;
   /** Limit for all connections together. */
@@ -42,7 +42,7 @@ export class MemoryPool {
     this.#options = options;
   }
 
-  /** Bytes that one connection may use before it must wait. Only half of the memory is divided, because frames cannot be split. */
+  /** Bytes that a connection may use before it must wait. Only half of the memory is divided, as frames cannot be split. */
   get share(): number {
     return this.#options.bytes / 2 / Math.max(1, this.#members.size);
   }

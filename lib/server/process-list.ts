@@ -31,7 +31,7 @@ export function pageOf(
   return { processes: page };
 }
 
-/** All processes, for clients without paging. To fit, long arguments are shortened first; then the oldest processes are left out. */
+/** All processes, for clients without paging. To fit, arguments are shortened first; then the oldest processes are left out. */
 export function wholeList(processes: readonly ProcessInfo[], maxBytes: number): List {
   const room = maxBytes - ENVELOPE_BYTES;
   const sizes = processes.map(infoBytes);

@@ -71,7 +71,7 @@ const LOOPBACK = /^(127\.\d+\.\d+\.\d+|::1|localhost)$/;
 export async function serve(backend: Backend, options: ServeOptions): Promise<ExecwireServer> {
   const { listen, auth, dialect, allowedOrigins = [] } = options;
   if (listen && "host" in listen && auth.kind === "none" && !LOOPBACK.test(listen.host)) {
-    const message = `without a token only this machine may connect, but ${listen.host} is reachable from other machines; set a token`;
+    const message = `without a token only this machine may connect, but other machines can reach ${listen.host}; set a token`;
     throw new ExecwireError("INVALID_PARAMS", message, { data: { field: "auth" } });
   }
   checkAuth(auth);
@@ -89,7 +89,7 @@ export async function serve(backend: Backend, options: ServeOptions): Promise<Ex
         frameBytes,
         onTransport: (transport, { headers }) => {
           const token = bearerToken(headers.authorization);
-          // Authenticated before its hello: many unauthenticated sockets cannot displace it, and its frames precede those of viewers.
+          // Authenticated before its hello: unauthenticated sockets cannot displace it, and its frames precede those of viewers.
           if (roleOf(auth, token) === "control" && auth.kind === "token") {
             transport.admit?.();
             transport.rank?.("first");

@@ -50,7 +50,7 @@ export class Session<K extends SessionState = SessionState, C extends SessionCon
     return this.starting.size === 0 && this.owned.size === 0 && this.state.isEmpty;
   }
 
-  /** Starts a process that ends with the session, except with `onDetach: keep`. Rejects with CLOSED if the session ended meanwhile. */
+  /** Starts a process that ends with the session, unless `onDetach` is `keep`. Rejects with CLOSED if the session has ended. */
   async start(processes: SharedProcesses, spec: ProcessSpec, incarnation: string): Promise<SharedProcess> {
     const processId = spec.processId ?? incarnation;
     this.starting.add(processId);

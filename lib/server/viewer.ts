@@ -1,4 +1,4 @@
-// The receiver of our own protocol: sends frames that all viewers of a process share, and announces the exit ahead of unread output.
+// The receiver of our own protocol. It sends frames that all viewers of a process share, and the exit ahead of unread output.
 import { encode, type ServerMessage } from "../../protocol/index.ts";
 import { toWireError } from "../errors.ts";
 import type { Outbox } from "./outbox.ts";

@@ -9,7 +9,7 @@ const PIECE_BYTES = 256;
 /** A hello of full size may arrive in chunks as small as 1 KiB. */
 const HELLO_PIECES = 64;
 
-/** Limits on pieces: the least for small frames, and the defaults of `ws`. Each piece is an object until the message is complete. */
+/** The fewest pieces that are allowed, and the defaults of `ws`. Each piece is an object until its message is complete. */
 const FEW_PIECES = 256;
 const MOST_FRAGMENTS = 16 * 1024;
 const MOST_CHUNKS = 256 * 1024;
