@@ -1,15 +1,15 @@
-// Who may connect, and what for.
+// Authentication of clients, and the role that a token grants.
 import { createHash, timingSafeEqual } from "node:crypto";
 
-/** `control` may do everything; `view` may look: list, attach, subscribe, read. */
+/** `control` may do everything; `view` may only observe: list, attach, subscribe, read. */
 export type Role = "control" | "view";
 
-/** How clients are told apart: by a secret, or not at all (loopback and unix sockets of one's own only). */
+/** How clients authenticate: with a token, or not at all (only for loopback addresses and the user's own unix sockets). */
 export type Auth =
   | { readonly kind: "token"; readonly token: string; readonly viewToken?: string }
   | { readonly kind: "none" };
 
-/** The role of who shows `token`; undefined for a stranger. */
+/** The role that `token` grants; undefined if it is missing or wrong. */
 export function roleOf(auth: Auth, token: string | undefined): Role | undefined {
   if (auth.kind === "none") return "control";
   if (token === undefined) return undefined;
@@ -17,12 +17,12 @@ export function roleOf(auth: Auth, token: string | undefined): Role | undefined 
   return auth.viewToken !== undefined && secretsEqual(auth.viewToken, token) ? "view" : undefined;
 }
 
-/** Characters of an Authorization header at most: a token of any usual kind with room to spare. A longer one holds no token. */
+/** Limit on the characters of an Authorization header; any usual token is far shorter. A longer header yields no token. */
 export const MAX_AUTHORIZATION_CHARS = 8192;
 
 const SCHEME = "bearer ";
 
-/** The token of an Authorization header. By steps that are each linear: the header comes from peers without a token, too. */
+/** The token of an Authorization header. Every step takes linear time, since unauthenticated peers can send any header. */
 export function bearerToken(authorization = ""): string | undefined {
   if (authorization.length > MAX_AUTHORIZATION_CHARS) return undefined;
   if (authorization.slice(0, SCHEME.length).toLowerCase() !== SCHEME) return undefined;
@@ -31,7 +31,7 @@ export function bearerToken(authorization = ""): string | undefined {
   return authorization.slice(start).trimEnd() || undefined;
 }
 
-/** Compares secrets in a time that tells nothing about them, nor about their lengths. */
+/** Compares secrets in a time that depends neither on their contents nor on their lengths. */
 export function secretsEqual(expected: string, given: string): boolean {
   return timingSafeEqual(digest(expected), digest(given));
 }

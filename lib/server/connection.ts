@@ -1,4 +1,4 @@
-// One connection: hello, then requests in and frames out. What must survive it lives in its Session.
+// One connection: hello, then requests in and frames out. State that must survive the connection lives in its Session.
 //
 //  opened --hello--> serving --closed--> over
 //     \--bad, late or refused hello--> over
@@ -16,14 +16,14 @@ import type { Cancel } from "../clock.ts";
 import { ExecwireError } from "../errors.ts";
 import { CLOSE, type Transport } from "../transport/transport.ts";
 import { roleOf } from "./auth.ts";
-import { ChangeFeed } from "./change-feed.ts";
+import { ChangeSubscription } from "./change-subscription.ts";
 import { Dispatcher } from "./dispatcher.ts";
 import { Outbox } from "./outbox.ts";
-import type { ServedConnection, ServerParts } from "./parts.ts";
 import { type NativeSession, Resumption, resume as resumed } from "./resumption.ts";
+import type { ServedConnection, ServerContext } from "./server-context.ts";
 import { Session } from "./session.ts";
 
-/** How a failed hello closes the connection. */
+/** The close code for each error of a hello. */
 const REFUSAL_CODES: Partial<Record<ExecwireError["code"], number>> = {
   UNAUTHORIZED: CLOSE.unauthorized,
   SESSION_UNKNOWN: CLOSE.sessionUnknown,
@@ -33,43 +33,45 @@ const REFUSAL_CODES: Partial<Record<ExecwireError["code"], number>> = {
 
 /** Serves one transport. */
 export class Connection implements ServedConnection {
-  readonly #parts: ServerParts;
+  readonly #context: ServerContext;
   readonly #transport: Transport;
   readonly #outbox: Outbox;
-  readonly #changes: ChangeFeed;
-  /** Token that came with the transport. */
+  readonly #changes: ChangeSubscription;
+  /** The token of the upgrade request. */
   readonly #token: string | undefined;
   #session: NativeSession | undefined;
   #dispatcher: Dispatcher | undefined;
   #deadline: Cancel;
-  /** Of this peer, by what is known of it. */
+  /** Limit on this peer's frames: small before hello, then by role. */
   #maxFrameBytes: number;
   #unansweredPings = 0;
-  /** What was waiting to be taken when the last ping was due. */
-  #mark: string | undefined;
+  /** `Outbox.progress` when the last ping was due. */
+  #lastProgress: string | undefined;
   #pongIsWaiting = false;
   #over = false;
 
-  constructor(parts: ServerParts, transport: Transport, token: string | undefined) {
-    this.#parts = parts;
+  constructor(context: ServerContext, transport: Transport, token: string | undefined) {
+    this.#context = context;
     this.#transport = transport;
     this.#token = token;
-    const { limits, clock } = parts;
+    const { limits, clock } = context;
     this.#outbox = new Outbox(transport, limits, {
       onRoom: () => this.#pump(),
-      // Who does not read would not read a goodbye either.
+      // A peer that does not read would not read a close frame either.
       onOverflow: () => this.#drop(),
-      onStalled: () => this.close(CLOSE.tryLater, "what was sent is not read"),
+      onStalled: () => this.close(CLOSE.tryLater, "the client does not read what was sent"),
     });
-    this.#changes = new ChangeFeed(this.#outbox, limits.frameBytes);
-    this.#deadline = clock.after(limits.handshakeMs, () => this.close(CLOSE.timeout, "no hello in time"));
+    this.#changes = new ChangeSubscription(this.#outbox, limits.frameBytes);
+    this.#deadline = clock.after(limits.handshakeMs, () =>
+      this.close(CLOSE.timeout, "no hello within the handshake time"),
+    );
     this.#maxFrameBytes = Math.min(limits.helloBytes, limits.frameBytes);
     transport.limitFrames?.(this.#maxFrameBytes);
     transport.listen({
       frame: (frame) => this.#receive(frame),
       closed: () => {
         this.#finish();
-        parts.seats.free(this);
+        context.slots.free(this);
       },
     });
   }
@@ -78,24 +80,24 @@ export class Connection implements ServedConnection {
     if (!this.#over) this.#outbox.send(frame);
   }
 
-  /** Whether it follows nothing and waits for nothing. */
+  /** Whether the connection has no subscription and waits for no reply. */
   get isIdle(): boolean {
     return !this.#changes.isOpen && !this.#dispatcher?.isBusy;
   }
 
-  /** Makes room for another one. */
-  displace(): void {
+  /** Ends the connection to make room for another one. */
+  evict(): void {
     this.#drop();
   }
 
   supersede(): void {
-    this.close(CLOSE.superseded, "another connection has taken the session over");
+    this.close(CLOSE.superseded, "another connection has resumed the session");
   }
 
   close(code: number, reason: string): void {
     if (this.#over) return;
     this.#finish();
-    if (code >= CLOSE.protocol && code !== CLOSE.superseded) this.#parts.onRefused(code, reason);
+    if (code >= CLOSE.protocol && code !== CLOSE.superseded) this.#context.onRefused(code, reason);
     this.#transport.close(code, reason);
   }
 
@@ -106,18 +108,19 @@ export class Connection implements ServedConnection {
   #receive(frame: Uint8Array): void {
     if (this.#over) return;
     this.#unansweredPings = 0;
-    // Where the transport has no bound of its own.
-    if (frame.length > this.#maxFrameBytes) return this.close(CLOSE.tooBig, `more than ${this.#maxFrameBytes} bytes`);
+    // Checked here too, since not every transport limits frames.
+    if (frame.length > this.#maxFrameBytes)
+      return this.close(CLOSE.tooBig, `the frame exceeds ${this.#maxFrameBytes} bytes`);
     const message = this.#parse(frame);
     if (!message) return;
     if (!this.#dispatcher) {
-      if (message.type === "hello") this.#greet(message);
+      if (message.type === "hello") this.#onHello(message);
       else this.close(CLOSE.protocol, "the first message must be hello");
       return;
     }
     switch (message.type) {
       case "hello":
-        return this.close(CLOSE.protocol, "hello was said before");
+        return this.close(CLOSE.protocol, "hello may only be sent once per connection");
       case "request":
         return this.#dispatcher.request(message, frame.length);
       case "ack":
@@ -131,7 +134,7 @@ export class Connection implements ServedConnection {
 
   #parse(frame: Uint8Array): ClientMessage | undefined {
     try {
-      const message = decode(frame, this.#parts.limits);
+      const message = decode(frame, this.#context.limits);
       const problem = checkClientMessage(message);
       if (!problem) return message as ClientMessage;
       this.close(CLOSE.protocol, `${problem.field} ${problem.message}`);
@@ -141,25 +144,25 @@ export class Connection implements ServedConnection {
     return undefined;
   }
 
-  #greet({ version, token, resume }: HelloMessage): void {
+  #onHello({ version, token, resume }: HelloMessage): void {
     try {
-      const { sessions, auth, limits, metrics, shared } = this.#parts;
+      const { sessions, auth, limits, metrics, resources } = this.#context;
       if (version !== PROTOCOL_VERSION) {
         throw new ExecwireError(
           "VERSION_UNSUPPORTED",
-          `this server speaks version ${PROTOCOL_VERSION}, not ${version}`,
+          `this server supports version ${PROTOCOL_VERSION}, not ${version}`,
         );
       }
       const role = roleOf(auth, token ?? this.#token);
       if (!role) throw new ExecwireError("UNAUTHORIZED", "the token is missing or wrong");
-      this.#parts.seats.take(this, role);
+      this.#context.slots.take(this, role);
       const session = resume
         ? resumed(sessions, resume, role)
-        : sessions.add(new Session(role, new Resumption(shared.kept, limits.frameOverheadBytes)));
+        : sessions.add(new Session(role, new Resumption(resources.replies, limits.frameOverheadBytes)));
       this.#session = session;
-      this.#outbox.join(shared.memory[role]);
+      this.#outbox.join(resources.memory[role]);
       this.#transport.rank?.(role === "control" ? "first" : "last");
-      this.#dispatcher = new Dispatcher(this.#parts, session, this.#outbox, this.#changes);
+      this.#dispatcher = new Dispatcher(this.#context, session, this.#outbox, this.#changes);
       sessions.attach(session, this);
       if (resume) metrics.resumes += 1;
       const { pingMs, windowBytes } = limits;
@@ -168,11 +171,11 @@ export class Connection implements ServedConnection {
       this.#transport.limitFrames?.(frameBytes);
       this.#transport.admit?.();
       const sessionTtlMs = sessions.ttlMs(role);
-      this.#say({
+      this.#sendMessage({
         type: "welcome",
         version: PROTOCOL_VERSION,
         sessionId: session.id,
-        secret: session.kept.secret,
+        secret: session.state.secret,
         resumed: resume !== undefined,
         limits: { sessionTtlMs, pingMs, frameBytes, windowBytes },
       });
@@ -183,7 +186,7 @@ export class Connection implements ServedConnection {
     }
   }
 
-  /** One pong answers all pings that come while it waits to leave: a peer that only pings makes nothing grow. */
+  /** One pong answers all pings that arrive before it is sent, so a flood of pings cannot grow the outbox. */
   #pong(): void {
     if (this.#pongIsWaiting) return;
     this.#pongIsWaiting = true;
@@ -197,20 +200,20 @@ export class Connection implements ServedConnection {
     this.#dispatcher?.pump();
   }
 
-  /** Two silent intervals in a row, and nobody is there any more. */
+  /** Pings at every interval, and drops a peer that was silent for two intervals in a row. */
   #armPing(): void {
-    const { clock, limits } = this.#parts;
+    const { clock, limits } = this.#context;
     this.#deadline();
     this.#deadline = clock.after(
       limits.pingMs,
       () => {
-        // A peer that takes what is sent is there, also when its own frames are not being read.
-        const { mark } = this.#outbox;
-        if (mark !== undefined && mark !== this.#mark) this.#unansweredPings = 0;
-        this.#mark = mark;
+        // A peer that reads is alive, even while its own frames are not being read here.
+        const { progress } = this.#outbox;
+        if (progress !== undefined && progress !== this.#lastProgress) this.#unansweredPings = 0;
+        this.#lastProgress = progress;
         if (this.#unansweredPings >= 2) return this.#drop();
         this.#unansweredPings += 1;
-        this.#say({ type: "ping" });
+        this.#sendMessage({ type: "ping" });
         this.#armPing();
       },
       { background: true },
@@ -222,7 +225,7 @@ export class Connection implements ServedConnection {
     this.#transport.terminate();
   }
 
-  #say(message: ServerMessage): void {
+  #sendMessage(message: ServerMessage): void {
     this.send(encode(message));
   }
 
@@ -232,7 +235,7 @@ export class Connection implements ServedConnection {
     this.#deadline();
     this.#outbox.end();
     this.#dispatcher?.end();
-    if (this.#session) this.#parts.sessions.detach(this.#session, this);
-    this.#parts.onOver(this);
+    if (this.#session) this.#context.sessions.detach(this.#session, this);
+    this.#context.onOver(this);
   }
 }

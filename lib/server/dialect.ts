@@ -1,17 +1,17 @@
-// Another language for the same processes and sessions, spoken on the same port with clients that do not offer ours.
+// Another protocol for the same processes, on the same port, for clients that do not offer our subprotocol.
 import type { Transport } from "../transport/transport.ts";
 import type { HttpAnswer, HttpRequest } from "../transport/websocket-server.ts";
 import type { Auth } from "./auth.ts";
-import type { ServedConnection, ServerParts } from "./parts.ts";
+import type { ServedConnection, ServerContext } from "./server-context.ts";
 
-/** What a server needs to know of it. */
+/** A dialect as the server uses it. */
 export interface Dialect {
-  /** A message at most, in bytes. */
+  /** Limit on the bytes of a message. */
   readonly messageBytes: number;
-  /** Answers a request that is no upgrade. */
+  /** Answers an HTTP request that is not an upgrade. */
   answer(this: void, request: HttpRequest): HttpAnswer;
-  /** Returns why an upgrade is refused; undefined accepts a client that has shown the token. */
+  /** Returns why an upgrade is refused; undefined accepts it. */
   refuse(this: void, request: HttpRequest, auth: Auth): HttpAnswer | undefined;
-  /** Serves a connection that was accepted. Calls `parts.onOver` when it is over. */
-  accept(transport: Transport, parts: ServerParts): ServedConnection;
+  /** Serves an accepted connection. Calls `context.onOver` when the connection ends. */
+  accept(transport: Transport, context: ServerContext): ServedConnection;
 }

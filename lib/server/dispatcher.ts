@@ -1,4 +1,4 @@
-// What one connection asks for: its requests are performed here, and its subscriptions live here.
+// Runs the requests of one connection, and owns its subscriptions.
 import {
   checkParams,
   encode,
@@ -10,111 +10,111 @@ import {
   type Seq,
 } from "../../protocol/index.ts";
 import { ExecwireError, invalidParams, refuse, toWireError } from "../errors.ts";
-import type { ChangeFeed } from "./change-feed.ts";
-import type { Channel } from "./channel.ts";
+import type { ChangeSubscription } from "./change-subscription.ts";
 import { type MethodContext, methods } from "./methods.ts";
 import type { Outbox } from "./outbox.ts";
-import type { ServerParts } from "./parts.ts";
 import { PendingCalls } from "./pending-calls.ts";
 import type { NativeSession } from "./resumption.ts";
+import { RoundRobin } from "./round-robin.ts";
+import type { ServerContext } from "./server-context.ts";
+import type { SharedProcess } from "./shared-process.ts";
 import { Subscription } from "./subscription.ts";
-import { Turns } from "./turns.ts";
 import { viewer } from "./viewer.ts";
 
-/** A reply that is still to be made. */
+/** A reply that is not encoded yet. */
 interface Reply {
-  /** Makes its frame, which may be large; does not throw: a refusal is a reply. */
+  /** Encodes the frame, which may be large. Never throws: an error becomes an error reply. */
   make(): Uint8Array;
-  /** What the result keeps in memory until then, about. */
+  /** Approximate bytes of memory that the result occupies until then. */
   readonly keeps: number;
 }
 
-/** What a chunk of output, and the description of a process, cost as objects. */
+/** Approximate heap bytes of an output chunk beyond its data, and of a process info. */
 const CHUNK_BYTES = 320;
 const INFO_BYTES = 512;
 
-/** Performs the requests of a connection that has said hello. */
+/** Runs the requests of a connection after its hello. */
 export class Dispatcher {
-  readonly #parts: ServerParts;
+  readonly #context: ServerContext;
   readonly #session: NativeSession;
   readonly #outbox: Outbox;
-  readonly #changes: ChangeFeed;
+  readonly #changes: ChangeSubscription;
   /** By channel number. */
-  readonly #subscriptions = new Map<number, { readonly channel: Channel; readonly subscription: Subscription }>();
-  readonly #turns = new Turns();
-  /** Aborted at the end: nobody waits for answers any more. */
+  readonly #subscriptions = new Map<number, { readonly shared: SharedProcess; readonly subscription: Subscription }>();
+  readonly #roundRobin = new RoundRobin();
+  /** Aborted when the connection ends: their replies could not be sent. */
   readonly #pending = new PendingCalls();
-  /** Requests being performed that change nothing; the others are the session's. */
-  #looking = 0;
+  /** Running requests that change nothing. Requests with `once` are counted by the session. */
+  #runningQueries = 0;
   #over = false;
 
-  constructor(parts: ServerParts, session: NativeSession, outbox: Outbox, changes: ChangeFeed) {
-    this.#parts = parts;
+  constructor(context: ServerContext, session: NativeSession, outbox: Outbox, changes: ChangeSubscription) {
+    this.#context = context;
     this.#session = session;
     this.#outbox = outbox;
     this.#changes = changes;
   }
 
-  /** Whether something is followed or being asked. */
+  /** Whether the connection has a subscription or a running query. */
   get isBusy(): boolean {
-    return this.#looking > 0 || this.#subscriptions.size > 0;
+    return this.#runningQueries > 0 || this.#subscriptions.size > 0;
   }
 
-  /** The connection is gone; its answers are not read. */
+  /** The connection has ended; replies are not sent. */
   get isOver(): boolean {
     return this.#over;
   }
 
-  /** Performs a request that came in so many bytes; its reply is sent when there is one, and room for it. */
+  /** Runs a request that arrived in a frame of `bytes`. Its reply is sent once the outbox has room for it. */
   request(request: RequestMessage, bytes: number): void {
     const session = this.#session;
-    session.kept.forget(request.acked);
+    session.state.forget(request.acked);
     const { id, method } = request;
     if (session.role === "view" && isMethod(method) && !methods[method].view) {
-      // Before anything of it is looked at or kept.
+      // Refused before its parameters are checked or anything is stored.
       return this.#refuse(id, new ExecwireError("FORBIDDEN", `a viewer may not call ${method}`));
     }
-    const { limits, metrics } = this.#parts;
+    const { limits, metrics } = this.#context;
     const once = isMethod(method) && methods[method].once;
-    const isKnown = once && session.kept.knows(id);
+    const isKnown = once && session.state.knows(id);
     if (isKnown) metrics.duplicates += 1;
     const cost = bytes + limits.requestOverheadBytes;
-    // One that is known is not one more.
-    if (once ? session.kept.isFull(limits) && !isKnown : !this.#mayLook(cost)) {
-      const message = "too many requests of this session are running, or too much is unacknowledged";
+    // A repeated request does not count again.
+    if (once ? session.state.isFull(limits) && !isKnown : !this.#chargeQuery(cost)) {
+      const message = "too many requests of this session are running, or too many replies are unacknowledged";
       return this.#refuse(id, new ExecwireError("LIMIT_EXCEEDED", message, { data: { limit: "requests" } }));
     }
-    // Begun after the reply that announces them.
+    // Started after the reply that announces them.
     const announced: Subscription[] = [];
     const begin = () => {
       for (const subscription of announced) subscription.start();
     };
     if (once) {
       const act = async () => (await this.#perform(request, announced)).make();
-      return session.kept.once(id, act, (frame) => session.connection?.send(frame), begin);
+      return session.state.once(id, act, (frame) => session.connection?.send(frame), begin);
     }
-    this.#looking += 1;
+    this.#runningQueries += 1;
     void this.#perform(request, announced).then((reply) => {
       if (this.#over) return;
       const answer = (make: () => Uint8Array) => {
-        this.#looking -= 1;
+        this.#runningQueries -= 1;
         this.#outbox.release(cost);
         return make();
       };
       if (this.#outbox.canAnswer || reply.keeps <= limits.requestOverheadBytes) {
         return this.#outbox.answer(() => answer(reply.make), begin);
       }
-      // Not kept until there is room, or what a log has evicted would be kept with it: asked for again then.
+      // The result is dropped: it could keep output in memory that the log has evicted. The request runs again when there is room.
       this.#outbox.reserve(reply.keeps, (use) => {
         void this.#perform(request, announced).then((again) => use(() => answer(again.make)));
       });
     });
   }
 
-  #mayLook(cost: number): boolean {
-    const { limits } = this.#parts;
+  #chargeQuery(cost: number): boolean {
+    const { limits } = this.#context;
     const max = this.#session.role === "view" ? limits.viewRequests : limits.requests;
-    return this.#looking < max && this.#outbox.hold(cost);
+    return this.#runningQueries < max && this.#outbox.tryCharge(cost);
   }
 
   #refuse(id: number, error: ExecwireError): void {
@@ -125,10 +125,10 @@ export class Dispatcher {
   async #perform({ id, method, params }: RequestMessage, announced: Subscription[]): Promise<Reply> {
     const refusal = (error: unknown) => encode({ type: "reply", id, error: toWireError(error) });
     try {
-      if (this.#session.over) throw new ExecwireError("CLOSED", "the session is over");
-      if (!isMethod(method)) throw invalidParams({ field: "method", message: `${method} is not known to this server` });
+      if (this.#session.over) throw new ExecwireError("CLOSED", "the session has ended");
+      if (!isMethod(method)) throw invalidParams({ field: "method", message: `this server has no method ${method}` });
       refuse(checkParams(method, params));
-      const result = await call(method, params, this.#contextOf(announced));
+      const result = await call(method, params, this.#methodContext(announced));
       const make = () => {
         try {
           return this.#encode({ type: "reply", id, result });
@@ -144,74 +144,74 @@ export class Dispatcher {
 
   #encode(reply: ReplyMessage): Uint8Array {
     const frame = encode(reply);
-    if (frame.length <= this.#parts.limits.frameBytes) return frame;
-    const message = `the answer has ${frame.length} bytes, more than a frame may have; ask for less at a time`;
+    if (frame.length <= this.#context.limits.frameBytes) return frame;
+    const message = `the reply has ${frame.length} bytes, more than a frame may have; request less at a time`;
     throw new ExecwireError("LIMIT_EXCEEDED", message, { data: { limit: "frameBytes" } });
   }
 
-  #contextOf(announced: Subscription[]): MethodContext {
+  #methodContext(announced: Subscription[]): MethodContext {
     const session = this.#session;
-    const { backend, channels, closeSession, limits, shared } = this.#parts;
-    const inTurn = <T>(key: string, call: () => Promise<T>) => shared.looks[session.role].ask(this, key, call);
+    const { backend, processes, closeSession, limits, resources } = this.#context;
+    const queued = <T>(key: string, call: () => Promise<T>) => resources.queries[session.role].run(this, key, call);
     return {
       backend,
-      channels,
+      processes,
       session,
       limits,
-      inTurn,
+      queued,
       whileConnected: (call) => this.#pending.run(call),
-      look: (what, { incarnation }, call) =>
-        session.role === "view" ? inTurn(`${what} ${incarnation}`, call) : call(),
-      subscribe: (channel, afterSeq, delivery, acked = afterSeq) => {
-        this.#end(channel);
-        if (delivery === "gap") session.kept.release(channel);
-        const position = delivery === "lossless" ? session.kept.positionIn(channel, acked) : undefined;
-        // Asked for by a connection that is gone: what is held is there for the next one.
+      inspect: (what, { incarnation }, call) =>
+        session.role === "view" ? queued(`${what} ${incarnation}`, call) : call(),
+      subscribe: (shared, afterSeq, delivery, acked = afterSeq) => {
+        this.#end(shared);
+        if (delivery === "gap") session.state.release(shared);
+        const position = delivery === "lossless" ? session.state.positionOf(shared, acked) : undefined;
+        // The connection has ended meanwhile; the position stays held for the next one.
         if (this.#over) return;
-        const subscription = new Subscription(channel.process.log, viewer(channel, this.#outbox), {
+        const subscription = new Subscription(shared.process.log, viewer(shared, this.#outbox), {
           afterSeq,
           position,
           windowBytes: limits.windowBytes,
         });
-        this.#subscriptions.set(channel.id, { channel, subscription });
+        this.#subscriptions.set(shared.channel, { shared, subscription });
         announced.push(subscription);
       },
-      unsubscribe: (channel) => {
-        this.#end(channel);
-        session.kept.release(channel);
+      unsubscribe: (shared) => {
+        this.#end(shared);
+        session.state.release(shared);
       },
       watchChanges: () => this.#changes.open(),
       closeSession: (graceMs) => {
-        // Who says goodbye may read no more: no process is held back for it, but it still sees how they end.
+        // The client may stop reading now, so its positions no longer pause a process. It still sees how the processes end.
         session.end();
         return closeSession(session, graceMs);
       },
     };
   }
 
-  #end(channel: Channel): void {
-    this.#subscriptions.get(channel.id)?.subscription.end();
-    this.#subscriptions.delete(channel.id);
+  #end(shared: SharedProcess): void {
+    this.#subscriptions.get(shared.channel)?.subscription.end();
+    this.#subscriptions.delete(shared.channel);
   }
 
-  /** A lossless subscriber has taken everything up to `seq`. */
+  /** A lossless subscriber has received everything up to `seq`. */
   ack(channel: number, seq: Seq): void {
     this.#subscriptions.get(channel)?.subscription.ack(seq);
   }
 
-  /** There is room in the outbox. */
+  /** Continues the subscriptions while the outbox has room. */
   pump(): void {
-    this.#turns.take(
+    this.#roundRobin.serve(
       this.#subscriptions.values(),
       ({ subscription }) => subscription.pump(),
       () => this.#outbox.hasRoom,
     );
   }
 
-  /** The connection is gone. */
+  /** Ends all subscriptions and pending calls: the connection has ended. */
   end(): void {
     this.#over = true;
-    this.#pending.end(new ExecwireError("CONNECTION_LOST", "the connection of the request is gone"));
+    this.#pending.end(new ExecwireError("CONNECTION_LOST", "the connection of the request was lost"));
     for (const { subscription } of this.#subscriptions.values()) subscription.end();
     this.#subscriptions.clear();
   }

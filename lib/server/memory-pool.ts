@@ -1,64 +1,64 @@
-// The memory that the connections of one kind may use together, for what waits to be sent and for running requests, and which
-// of them end when it is short: those that take nothing of what waits for them, and those that have more than their share.
+// The memory that all connections of one kind may use together, for unsent frames and running requests. When memory is short,
+// it ends the connections that read nothing of what waits for them, and those that use more than their share.
 import type { Cancel, Clock } from "../clock.ts";
 
-/** How often connections are looked at, at most. */
-const BEAT_MS = 500;
+/** The longest interval between checks of the connections. */
+const CHECK_MS = 500;
 
-/** A connection as its pool sees it. */
+/** A connection, as its pool uses it. */
 export interface PoolMember {
-  /** What waits here to be taken by the peer; only whether it changes is of interest. Undefined when nothing waits. */
-  readonly mark: string | undefined;
-  /** What it has added and not given back. */
+  /** A value that changes whenever the peer reads something; undefined while nothing waits to be read. */
+  readonly progress: string | undefined;
+  /** Bytes that this connection is charged. */
   readonly bytes: number;
-  /** There is memory again. */
+  /** Called when the pool has memory again. */
   onMemory(): void;
-  /** The peer has read nothing for too long. */
+  /** Called when the peer has read nothing for too long, or uses more than its share of a crowded pool. */
   onStalled(): void;
 }
 
-/** Bounds of a pool. */
+/** Limits of a pool. */
 export interface PoolOptions {
   readonly clock: Clock;
-  /** All connections together. */
+  /** Limit for all connections together. */
   readonly bytes: number;
-  /** One that takes nothing for so long is dropped. */
+  /** A connection whose peer reads nothing for this long is dropped. */
   readonly stallMs: number;
-  /** When the memory of the pool was used up for so long, whatever holds more than its share is dropped. */
+  /** After the pool was exhausted for this long, connections that use more than their share are dropped. */
   readonly crowdedMs: number;
 }
 
 /** Counts the bytes of many connections. */
 export class MemoryPool {
   readonly #options: PoolOptions;
-  /** With the mark at the last look, and since when it is the same. */
-  readonly #members = new Map<PoolMember, { mark: string | undefined; since: number }>();
+  /** Members with their progress at the last check, and the time since which it is unchanged. */
+  readonly #members = new Map<PoolMember, { progress: string | undefined; since: number }>();
   #bytes = 0;
-  /** Since when the memory is used up. */
+  /** The time since which the memory is used up. */
   #exhaustedSince: number | undefined;
-  #beat: Cancel | undefined;
+  #timer: Cancel | undefined;
 
   constructor(options: PoolOptions) {
     this.#options = options;
   }
 
-  /** What one connection may hold before it has to wait: half of all memory divides among them, for frames come whole. */
+  /** Bytes that a connection may use before it must wait. Only half of the memory is divided, as frames cannot be split. */
   get share(): number {
     return this.#options.bytes / 2 / Math.max(1, this.#members.size);
   }
 
-  /** Whether nothing more should be made for any of them. */
+  /** Whether no connection should produce more. */
   get isExhausted(): boolean {
     return this.#exhaustedSince !== undefined;
   }
 
-  /** Whether half of it is left: then a member may also have more than its share. */
+  /** Whether half of the memory is free: then a member may use more than its share. */
   get isPlenty(): boolean {
     return this.#bytes < this.#options.bytes / 2;
   }
 
   join(member: PoolMember): void {
-    this.#members.set(member, { mark: undefined, since: 0 });
+    this.#members.set(member, { progress: undefined, since: 0 });
     this.add(member.bytes);
   }
 
@@ -68,9 +68,9 @@ export class MemoryPool {
 
   add(bytes: number): void {
     this.#bytes += bytes;
-    if (bytes > 0) this.#beat ??= this.#arm();
+    if (bytes > 0) this.#timer ??= this.#arm();
     if (this.#bytes >= this.#options.bytes) this.#exhaustedSince ??= this.#options.clock.now();
-    // Only at three quarters: else each frame that leaves would wake all.
+    // Only below three quarters; otherwise each frame sent would wake all members.
     if (!this.isExhausted || this.#bytes > this.#options.bytes * 0.75) return;
     this.#exhaustedSince = undefined;
     for (const member of [...this.#members.keys()]) member.onMemory();
@@ -78,20 +78,20 @@ export class MemoryPool {
 
   #arm(): Cancel {
     const { clock, stallMs, crowdedMs } = this.#options;
-    return clock.after(Math.min(BEAT_MS, stallMs / 4, crowdedMs / 2), () => this.#look(), { background: true });
+    return clock.after(Math.min(CHECK_MS, stallMs / 4, crowdedMs / 2), () => this.#check(), { background: true });
   }
 
-  #look(): void {
+  #check(): void {
     const { clock, stallMs, crowdedMs } = this.#options;
     const now = clock.now();
     const isCrowded = this.#exhaustedSince !== undefined && now - this.#exhaustedSince >= crowdedMs;
     const { share } = this;
-    this.#beat = this.#bytes > 0 ? this.#arm() : undefined;
+    this.#timer = this.#bytes > 0 ? this.#arm() : undefined;
     for (const [member, seen] of [...this.#members]) {
-      const { mark } = member;
+      const { progress } = member;
       if (isCrowded && member.bytes > share) member.onStalled();
-      else if (mark === undefined || mark !== seen.mark) {
-        seen.mark = mark;
+      else if (progress === undefined || progress !== seen.progress) {
+        seen.progress = progress;
         seen.since = now;
       } else if (now - seen.since >= stallMs) member.onStalled();
     }

@@ -1,4 +1,4 @@
-// What each method does: a thin translation into calls of `Backend` and `Process`. Arguments were checked before.
+// The handlers of all methods: a thin translation into calls of `Backend` and `Process`. Parameters were checked before.
 import {
   type DeliveryMode,
   type Limits,
@@ -13,28 +13,28 @@ import { ExecwireError } from "../errors.ts";
 import type { Backend } from "../process/backend.ts";
 import type { Process } from "../process/process.ts";
 import { fitInfo } from "../process/process-info.ts";
-import type { Channel } from "./channel.ts";
-import type { Channels } from "./channels.ts";
 import { pageOf, wholeList } from "./process-list.ts";
 import type { Session } from "./session.ts";
+import type { SharedProcess } from "./shared-process.ts";
+import type { SharedProcesses } from "./shared-processes.ts";
 
-/** What a method may use. */
+/** What a handler may use. */
 export interface MethodContext {
   readonly backend: Backend;
-  readonly channels: Channels;
+  readonly processes: SharedProcesses;
   readonly session: Session;
   readonly limits: Pick<Limits, "frameBytes" | "listBytes" | "listPageBytes">;
-  /** Makes a call that is aborted when the connection of the request is over. */
+  /** Runs a call that is aborted when the connection of the request ends. */
   whileConnected<T>(call: (signal: AbortSignal) => Promise<T>): Promise<T>;
-  /** Makes a call that takes long, in its turn and together with others of that key. */
-  inTurn<T>(key: string, call: () => Promise<T>): Promise<T>;
-  /** Makes a call that costs a walk through /proc: at once, or, for a viewer, in its turn. */
-  look<T>(what: string, process: Process, call: () => Promise<T>): Promise<T>;
-  /** Replaces this connection's subscription of the channel; it sends nothing before the reply. */
-  subscribe(channel: Channel, afterSeq: Seq, delivery: DeliveryMode, acked?: Seq): void;
-  unsubscribe(channel: Channel): void;
+  /** Runs an expensive call in the query queue, once for all requests with the same key. */
+  queued<T>(key: string, call: () => Promise<T>): Promise<T>;
+  /** Runs a call that walks through /proc: at once, or in the query queue if a viewer requests it. */
+  inspect<T>(what: string, process: Process, call: () => Promise<T>): Promise<T>;
+  /** Replaces this connection's subscription to the process. It sends nothing before the reply. */
+  subscribe(shared: SharedProcess, afterSeq: Seq, delivery: DeliveryMode, acked?: Seq): void;
+  unsubscribe(shared: SharedProcess): void;
   watchChanges(): void;
-  /** Ends the session with what it started. */
+  /** Ends the session and the processes it started. */
   closeSession(graceMs: number | undefined): Promise<void>;
 }
 
@@ -44,22 +44,22 @@ type Handler<M extends MethodName> = (
 ) => Promise<Methods[M]["result"]>;
 
 interface Method<M extends MethodName> {
-  /** A viewer may call it. */
+  /** Whether a viewer may call the method. */
   readonly view: boolean;
-  /** It changes something, so a repetition gets the first outcome. The others are simply done again. */
+  /** The method changes something, so a repeated request gets the first outcome. Other methods simply run again. */
   readonly once: boolean;
   readonly handle: Handler<M>;
 }
 
-/** Calls a method on the process of an address; `unknown` is the answer where there is no such process. */
-function on<M extends MethodName>(
+/** A handler that acts on the process of an address; `unknown` is the result if there is no such process. */
+function onProcess<M extends MethodName>(
   act: (process: Process, params: Methods[M]["params"], context: MethodContext) => Promise<Methods[M]["result"]>,
   unknown?: Methods[M]["result"],
 ): Handler<M> {
   return async (params, context) => {
     let process: Process;
     try {
-      ({ process } = await context.channels.at(params as unknown as ProcessAddress));
+      ({ process } = await context.processes.at(params as unknown as ProcessAddress));
     } catch (error) {
       if (unknown !== undefined && error instanceof ExecwireError && error.code === "PROCESS_UNKNOWN") return unknown;
       throw error;
@@ -68,111 +68,116 @@ function on<M extends MethodName>(
   };
 }
 
-const look = { view: true, once: false };
+const query = { view: true, once: false };
 const change = { view: false, once: true };
 
 /** The methods of this server. */
 export const methods: { readonly [M in MethodName]: Method<M> } = {
   "process/start": {
     ...change,
-    async handle({ spec, incarnation, subscribe: delivery }, { channels, session, subscribe, limits }) {
+    async handle({ spec, incarnation, subscribe: delivery }, { processes, session, subscribe, limits }) {
       if (spec.inheritFds?.length) {
         throw new ExecwireError("UNSUPPORTED", "descriptors cannot be inherited from another machine", {
           data: { what: "inheritFds" },
         });
       }
-      const channel = await session.start(channels, spec, incarnation);
-      const process = infoOf(channel, limits);
+      const shared = await session.start(processes, spec, incarnation);
+      const process = infoOf(shared, limits);
       if (!delivery) return { process };
-      subscribe(channel, 0, delivery);
-      return { process, channel: channel.id };
+      subscribe(shared, 0, delivery);
+      return { process, channel: shared.channel };
     },
   },
   "process/attach": {
-    ...look,
-    async handle({ processId }, { channels, limits }) {
-      return { process: infoOf(await channels.find(processId), limits) };
+    ...query,
+    async handle({ processId }, { processes, limits }) {
+      return { process: infoOf(await processes.find(processId), limits) };
     },
   },
   "process/list": {
-    ...look,
-    handle({ limit, after }, { backend, session, inTurn, limits }) {
+    ...query,
+    handle({ limit, after }, { backend, session, queued, limits }) {
       const { frameBytes, listBytes, listPageBytes } = limits;
       const pageBytes = Math.min(listPageBytes, frameBytes);
       const wholeBytes = session.role === "view" ? pageBytes : Math.min(listBytes, frameBytes);
-      return inTurn(`list ${limit} ${after}`, async () => {
+      return queued(`list ${limit} ${after}`, async () => {
         const processes = await backend.list();
         return limit === undefined ? wholeList(processes, wholeBytes) : pageOf(processes, { limit, after }, pageBytes);
       });
     },
   },
   "process/subscribe": {
-    ...look,
-    async handle(params, { channels, session, subscribe }) {
+    ...query,
+    async handle(params, { processes, session, subscribe }) {
       if (params.delivery === "lossless" && session.role === "view") {
-        throw new ExecwireError("FORBIDDEN", "a viewer may not hold a process back: subscribe with gap");
+        throw new ExecwireError("FORBIDDEN", "a viewer may not pause a process; subscribe with delivery gap");
       }
-      const channel = await channels.at(params);
-      subscribe(channel, params.afterSeq, params.delivery, params.acked);
-      return { channel: channel.id };
+      const shared = await processes.at(params);
+      subscribe(shared, params.afterSeq, params.delivery, params.acked);
+      return { channel: shared.channel };
     },
   },
   "process/unsubscribe": {
-    ...look,
-    async handle(params, { channels, unsubscribe }) {
-      unsubscribe(await channels.at(params));
+    ...query,
+    async handle(params, { processes, unsubscribe }) {
+      unsubscribe(await processes.at(params));
       return {};
     },
   },
   "process/read": {
-    ...look,
-    async handle({ processId, incarnation, afterSeq, maxBytes, waitMs }, { channels, whileConnected }) {
-      const { process } = await channels.at({ processId, incarnation });
+    ...query,
+    async handle({ processId, incarnation, afterSeq, maxBytes, waitMs }, { processes, whileConnected }) {
+      const { process } = await processes.at({ processId, incarnation });
       return whileConnected((signal) => process.read(present({ afterSeq, maxBytes, waitMs, signal })));
     },
   },
   "process/write": {
     ...change,
-    handle: on(async (process, { chunk, writeId }) => ({ status: await process.write(chunk, present({ writeId })) }), {
-      status: "unknownProcess",
-    }),
+    handle: onProcess(
+      async (process, { chunk, writeId }) => ({ status: await process.write(chunk, present({ writeId })) }),
+      {
+        status: "unknownProcess",
+      },
+    ),
   },
   "process/closeStdin": {
     ...change,
-    handle: on(async (process) => ({ status: await process.closeStdin() }), { status: "unknownProcess" }),
+    handle: onProcess(async (process) => ({ status: await process.closeStdin() }), { status: "unknownProcess" }),
   },
   "process/signal": {
     ...change,
-    handle: on(async (process, { signal, scope }) => {
+    handle: onProcess(async (process, { signal, scope }) => {
       await process.signal(signal, present({ scope }));
       return {};
     }, {}),
   },
   "process/resize": {
     ...change,
-    handle: on(async (process, { size }) => {
+    handle: onProcess(async (process, { size }) => {
       await process.resize(size);
       return {};
     }, {}),
   },
   "process/terminate": {
     ...change,
-    handle: on((process, { graceMs, scope }) => process.terminate(present({ graceMs, scope })), { running: false }),
+    handle: onProcess((process, { graceMs, scope }) => process.terminate(present({ graceMs, scope })), {
+      running: false,
+    }),
   },
   "process/holders": {
-    ...look,
-    handle: on(async (process, _params, { look }) => ({
-      holders: await look("holders", process, () => process.holders()),
+    ...query,
+    handle: onProcess(async (process, _params, { inspect }) => ({
+      holders: await inspect("holders", process, () => process.holders()),
     })),
   },
   "process/activity": {
-    ...look,
-    handle: on(async (process, _params, { look }) => ({
-      activity: await look("activity", process, () => process.activity()),
+    ...query,
+    handle: onProcess(async (process, _params, { inspect }) => ({
+      activity: await inspect("activity", process, () => process.activity()),
     })),
   },
   "changes/watch": {
-    ...look,
+    ...query,
     async handle(_params, { watchChanges }) {
       watchChanges();
       return {};
@@ -188,10 +193,10 @@ export const methods: { readonly [M in MethodName]: Method<M> } = {
   },
 };
 
-/** What is around a process in a reply. */
-const AROUND_BYTES = 256;
+/** Bytes of a reply around the process info. */
+const ENVELOPE_BYTES = 256;
 
-/** The process as a reply holds it, whatever it was started with: a reply that is too large would come too late. */
-function infoOf(channel: Channel, { frameBytes }: MethodContext["limits"]): ProcessInfo {
-  return fitInfo(channel.process.info, frameBytes - AROUND_BYTES);
+/** The info of a process, shortened to fit into a reply: once the process runs, its start must not fail for a large reply. */
+function infoOf(shared: SharedProcess, { frameBytes }: MethodContext["limits"]): ProcessInfo {
+  return fitInfo(shared.process.info, frameBytes - ENVELOPE_BYTES);
 }

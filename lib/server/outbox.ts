@@ -1,33 +1,33 @@
-// What a connection has handed to its socket and the kernel has not taken yet. There is no queue of frames beside the
-// socket's own: while it is full, subscriptions do not ask their cursors, answers are not made, and a peer that goes on
-// asking is not read.
+// Counts the bytes that a connection has handed to its socket and the kernel has not accepted yet. There is no queue of frames
+// besides the socket's own: while that is full, subscriptions do not advance their cursors, replies are not encoded, and a
+// peer that sends more requests is not read.
 //
 // Invariants
-// 1. A frame is charged its bytes and `frameOverheadBytes`, here and to the pool, until it has left.
-// 2. While replies fill their bound, or the pool is exhausted, nothing is read from the peer.
-// 3. Answers that wait are made in their order, one at a time, each only when there is room.
-// 4. What running requests hold is charged to the same pool: a peer has its share for both.
+// 1. A frame is charged its bytes and `frameOverheadBytes`, here and to the pool, until the kernel has accepted it.
+// 2. While replies reach their limit, or the pool is exhausted, nothing is read from the peer.
+// 3. Waiting replies are encoded in order, one at a time, each only when there is room.
+// 4. Running requests are charged to the same pool: a peer's share covers both.
 import type { Transport } from "../transport/transport.ts";
 import type { MemoryPool, PoolMember } from "./memory-pool.ts";
 
-/** Bounds of an outbox. */
+/** Limits of an outbox. */
 export interface OutboxLimits {
-  /** Above it subscriptions wait. */
+  /** Bytes above which subscriptions wait. */
   readonly outboxBytes: number;
-  /** Replies; above it the peer is not read. */
+  /** Bytes of replies above which the peer is not read. */
   readonly outboxReplyBytes: number;
-  /** Everything; beyond it the connection ends. */
+  /** Bytes above which the connection ends. */
   readonly outboxMaxBytes: number;
   readonly frameOverheadBytes: number;
 }
 
-/** What becomes of an outbox. */
+/** Callbacks of an outbox. */
 export interface OutboxOwner {
-  /** There is room again for events after there was none. */
+  /** Events may be sent again after the outbox was full. */
   onRoom(): void;
-  /** More than `outboxMaxBytes` wait. */
+  /** More than `outboxMaxBytes` are waiting. */
   onOverflow(): void;
-  /** The peer took nothing for too long. */
+  /** The peer has read nothing for too long, or uses too much of a crowded pool. */
   onStalled(): void;
 }
 
@@ -36,14 +36,14 @@ export class Outbox implements PoolMember {
   readonly #transport: Transport;
   readonly #limits: OutboxLimits;
   readonly #owner: OutboxOwner;
-  /** Whether events that wait are a reason to call the peer stalled. */
+  /** Whether a peer that leaves only events unread counts as stalled. */
   readonly #eventsCanStall: boolean;
   readonly #answers: (() => void)[] = [];
   #pool: MemoryPool | undefined;
   #bytes = 0;
   #replyBytes = 0;
-  /** Of running requests, and of replies that are still to be made: nothing that the peer could take. */
-  #heldBytes = 0;
+  /** Bytes of running requests and of replies that are not encoded yet: the peer cannot read them. */
+  #requestBytes = 0;
   #sentFrames = 0;
   #isFull = false;
   #isReading = true;
@@ -62,38 +62,38 @@ export class Outbox implements PoolMember {
     this.#eventsCanStall = eventsCanStall;
   }
 
-  /** Whether a subscription may send. */
+  /** Whether subscriptions may send. */
   get hasRoom(): boolean {
     return !this.#isFull && !this.#pool?.isExhausted;
   }
 
   get bytes(): number {
-    return this.#bytes + this.#heldBytes;
+    return this.#bytes + this.#requestBytes;
   }
 
-  get mark(): string | undefined {
+  get progress(): string | undefined {
     if (this.#bytes === 0 || (!this.#eventsCanStall && this.#replyBytes === 0)) return undefined;
     return `${this.#sentFrames}/${this.#transport.unsentBytes?.()}`;
   }
 
-  /** From now on it shares the memory of others. */
+  /** Shares the memory of `pool` from now on. */
   join(pool: MemoryPool): void {
     this.#pool = pool;
     pool.join(this);
   }
 
-  /** Sends an event; `left` is called with it once its memory is not used any more. */
-  push(frame: Uint8Array, left?: (frame: Uint8Array) => void): void {
-    this.#send(frame, 0, left);
+  /** Sends an event. `onSent` is called with the frame once its memory may be reused. */
+  push(frame: Uint8Array, onSent?: (frame: Uint8Array) => void): void {
+    this.#send(frame, 0, onSent);
   }
 
-  /** Sends a reply, or whatever else the peer has caused by a frame of its own. */
+  /** Sends a reply, or another frame that the peer caused with one of its own. */
   send(frame: Uint8Array): void {
     this.#send(frame, this.#costOf(frame));
     this.#regulate();
   }
 
-  /** Makes a reply and sends it as soon as there is room for one: now, if nothing waits. `after` is called then. */
+  /** Encodes and sends a reply as soon as there is room: at once, if no other waits. Then calls `after`. */
   answer(make: () => Uint8Array, after: () => void): void {
     this.#answers.push(() => {
       this.send(make());
@@ -102,19 +102,19 @@ export class Outbox implements PoolMember {
     this.#wakeAnswers();
   }
 
-  /** Whether a reply would be made now. */
+  /** Whether a reply would be sent at once. */
   get canAnswer(): boolean {
     return this.#answers.length === 0 && this.#hasReplyRoom;
   }
 
-  /** Calls back once there is room for a reply, of which so many bytes are reserved until it is made by `use`. */
+  /** Calls back once there is room for a reply. `bytes` are reserved for it until `use` encodes it. */
   reserve(bytes: number, onRoom: (use: (make: () => Uint8Array) => void) => void): void {
     this.#answers.push(() => {
-      this.#hold(bytes);
+      this.#chargeRequest(bytes);
       this.#replyBytes += bytes;
       onRoom((make) => {
         if (this.#isOver) return;
-        this.#hold(-bytes);
+        this.#chargeRequest(-bytes);
         this.#replyBytes -= bytes;
         this.send(make());
       });
@@ -122,20 +122,20 @@ export class Outbox implements PoolMember {
     this.#wakeAnswers();
   }
 
-  /** Charges a running request, unless it would be more than is left to this peer. */
-  hold(bytes: number): boolean {
+  /** Charges a running request. Returns false, and charges nothing, if that would exceed this peer's share of a short pool. */
+  tryCharge(bytes: number): boolean {
     const pool = this.#pool;
     if (pool && !pool.isPlenty && this.bytes + bytes > pool.share) return false;
-    this.#hold(bytes);
+    this.#chargeRequest(bytes);
     return true;
   }
 
-  /** The request is over. */
+  /** Ends the charge of a request. */
   release(bytes: number): void {
-    if (!this.#isOver) this.#hold(-bytes);
+    if (!this.#isOver) this.#chargeRequest(-bytes);
   }
 
-  /** The connection is over: what waits is not sent. */
+  /** The connection has ended: waiting replies are dropped. */
   end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -153,12 +153,12 @@ export class Outbox implements PoolMember {
     this.#owner.onStalled();
   }
 
-  #send(frame: Uint8Array, replyBytes: number, left?: (frame: Uint8Array) => void): void {
+  #send(frame: Uint8Array, replyBytes: number, onSent?: (frame: Uint8Array) => void): void {
     const bytes = this.#costOf(frame);
     this.#charge(bytes, replyBytes);
     this.#isFull ||= this.#bytes >= this.#roomBytes();
     this.#transport.send(frame, () => {
-      left?.(frame);
+      onSent?.(frame);
       this.#sent(bytes, replyBytes);
     });
     if (this.#bytes > this.#limits.outboxMaxBytes) this.#owner.onOverflow();
@@ -169,7 +169,7 @@ export class Outbox implements PoolMember {
     if (this.#isOver) return;
     this.#charge(-bytes, -replyBytes);
     if (replyBytes > 0) this.#wakeAnswers();
-    // Only at half: waking for every frame would send frames one by one.
+    // Only below half: waking for every frame would send frames one by one.
     if (!this.#isFull || this.#bytes > this.#roomBytes() / 2) return;
     this.#isFull = false;
     if (this.hasRoom) this.#owner.onRoom();
@@ -181,13 +181,13 @@ export class Outbox implements PoolMember {
     this.#pool?.add(bytes);
   }
 
-  #hold(bytes: number): void {
-    this.#heldBytes += bytes;
+  #chargeRequest(bytes: number): void {
+    this.#requestBytes += bytes;
     this.#pool?.add(bytes);
   }
 
   #wakeAnswers(): void {
-    // A frame that leaves at once calls this again from within.
+    // A frame that is sent at once calls this again from within.
     if (this.#isAnswering) return;
     this.#isAnswering = true;
     while (this.#answers.length > 0 && this.#hasReplyRoom) this.#answers.shift()?.();
@@ -199,7 +199,7 @@ export class Outbox implements PoolMember {
     return this.#replyBytes < this.#replyRoomBytes() && !this.#pool?.isExhausted;
   }
 
-  /** Invariant 2. It is read again at half, so that the socket is not stopped and started for each reply. */
+  /** Invariant 2. The peer is read again below half, so that the socket is not paused and resumed for each reply. */
   #regulate(): void {
     if (this.#isOver) return;
     const isExhausted = this.#pool?.isExhausted ?? false;

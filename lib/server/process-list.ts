@@ -1,26 +1,26 @@
-// The answer to `process/list`: a page for who asks for pages, else everything in one frame. It always fits into a frame.
+// The result of `process/list`: a page if the client asked for pages, otherwise all processes. It always fits into one frame.
 import type { Methods, ProcessInfo } from "../../protocol/index.ts";
 import { fitInfo, infoBytes } from "../process/process-info.ts";
 
 type List = Methods["process/list"]["result"];
 
-/** What is around the processes in a reply, the place of the next page included. */
-const AROUND_BYTES = 512;
+/** Bytes of a reply around the processes, including the position of the next page. */
+const ENVELOPE_BYTES = 512;
 
 /**
- * The page that follows `after`. A place is the incarnation of the last process listed and its time: when that process was removed
- * meanwhile, the page begins with those of the same time, so that none is left out, though some may come twice.
+ * The page that follows `after`. A position is the start time and incarnation of the last listed process. If that process was
+ * removed meanwhile, the page begins with all processes of that start time, so none is missing and some may be listed twice.
  */
 export function pageOf(
   processes: readonly ProcessInfo[],
   { limit, after }: { readonly limit: number; readonly after?: string | undefined },
   maxBytes: number,
 ): List {
-  const first = after === undefined ? 0 : placeOf(processes, after);
+  const first = after === undefined ? 0 : indexAfter(processes, after);
   const page: ProcessInfo[] = [];
-  let bytes = AROUND_BYTES;
+  let bytes = ENVELOPE_BYTES;
   for (let index = first; index < processes.length; index += 1) {
-    const info = fitInfo(processes[index] as ProcessInfo, maxBytes - AROUND_BYTES);
+    const info = fitInfo(processes[index] as ProcessInfo, maxBytes - ENVELOPE_BYTES);
     bytes += infoBytes(info);
     const last = page.at(-1);
     if (last && (page.length >= limit || bytes > maxBytes)) {
@@ -31,9 +31,9 @@ export function pageOf(
   return { processes: page };
 }
 
-/** Everything, for clients that know no pages: with fewer arguments where there is much to say, and in the end without the oldest. */
+/** All processes, for clients without paging. To fit, arguments are shortened first; then the oldest processes are left out. */
 export function wholeList(processes: readonly ProcessInfo[], maxBytes: number): List {
-  const room = maxBytes - AROUND_BYTES;
+  const room = maxBytes - ENVELOPE_BYTES;
   const sizes = processes.map(infoBytes);
   let bytes = sizes.reduce((sum, size) => sum + size, 0);
   if (bytes <= room) return { processes };
@@ -50,7 +50,7 @@ export function wholeList(processes: readonly ProcessInfo[], maxBytes: number): 
   return { processes: fitting.slice(oldest) };
 }
 
-function placeOf(processes: readonly ProcessInfo[], after: string): number {
+function indexAfter(processes: readonly ProcessInfo[], after: string): number {
   const [startedAt, incarnation] = split(after);
   const last = processes.findIndex((info) => info.incarnation === incarnation);
   if (last >= 0) return last + 1;
@@ -58,7 +58,7 @@ function placeOf(processes: readonly ProcessInfo[], after: string): number {
   return later < 0 ? processes.length : later;
 }
 
-function split(place: string): [startedAt: number, incarnation: string] {
-  const colon = place.indexOf(":");
-  return [Number(place.slice(0, colon)), place.slice(colon + 1)];
+function split(position: string): [startedAt: number, incarnation: string] {
+  const colon = position.indexOf(":");
+  return [Number(position.slice(0, colon)), position.slice(colon + 1)];
 }

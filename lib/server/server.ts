@@ -1,5 +1,5 @@
-// Serves a backend to many connections. It knows the interface `Backend` and nothing of what is behind it, so a remote
-// backend can be served as well (a relay).
+// Serves a backend to many connections. It depends only on the interface `Backend`, so a remote backend can be served as well
+// (a relay).
 import type { Meter } from "@opentelemetry/api";
 import {
   checkInteger,
@@ -22,45 +22,45 @@ import { ReadTurns } from "../transport/read-turns.ts";
 import { CLOSE, type Transport } from "../transport/transport.ts";
 import { type Listener, listenWebSocket } from "../transport/websocket-server.ts";
 import { type Auth, bearerToken, roleOf } from "./auth.ts";
-import { Channels } from "./channels.ts";
 import { Connection } from "./connection.ts";
+import { ConnectionSlots } from "./connection-slots.ts";
 import type { Dialect } from "./dialect.ts";
-import type { ServedConnection, ServerParts } from "./parts.ts";
-import { Seats } from "./seats.ts";
+import type { ServedConnection, ServerContext } from "./server-context.ts";
 import type { Session } from "./session.ts";
 import { Sessions } from "./sessions.ts";
-import { shareWithin } from "./shared.ts";
+import { SharedProcesses } from "./shared-processes.ts";
+import { createSharedResources } from "./shared-resources.ts";
 
 /** Where to listen: a TCP address (port 0: any free one), or the path of a unix socket. */
 export type ListenAddress = { readonly host: string; readonly port: number } | { readonly path: string };
 
-/** How to serve. */
+/** Options of `serve`. */
 export interface ServeOptions {
   readonly auth: Auth;
   readonly listen?: ListenAddress;
   /** Origins of web pages that may connect. Default: none. */
   readonly allowedOrigins?: readonly string[];
   readonly limits?: Partial<Limits>;
-  /** Where metrics go. Default: the OpenTelemetry SDK that is registered now, if there is one. */
+  /** Receives the metrics. Default: the OpenTelemetry SDK registered at the time of the call, if there is one. */
   readonly meter?: Meter;
   readonly clock?: Clock;
-  /** Spoken with clients that offer no subprotocol. Default: they are refused. */
+  /** The protocol for clients that offer no subprotocol. Default: they are refused. */
   readonly dialect?: Dialect;
-  /** Told of failures that no client asked about, such as a process that cannot be ended. Default: the console. */
+  /** Receives failures that belong to no request, such as a process that cannot be ended. Default: the console. */
   readonly onError?: ReportError;
-  /** Told of each connection that was refused or closed for what its peer did. */
+  /** Called for each connection that was refused, or closed because of what its peer did. */
   readonly onRefused?: (code: number, reason: string) => void;
 }
 
 /** A running server. */
 export interface ExecwireServer {
-  /** What a client passes to `connect`; undefined without `listen`. */
+  /** The URL that a client passes to `connect`; undefined without `listen`. */
   readonly url: string | undefined;
-  /** Serves a connection that was made elsewhere: an end of a memory pair, stdin and stdout. */
+  /** Serves a connection that was opened elsewhere, such as one end of a memory pair, or stdin and stdout. */
   accept(transport: Transport): void;
-  /** The same for a client of the dialect. Throws UNSUPPORTED without one. */
+  /** The same for a client of the dialect. Throws UNSUPPORTED if the server has no dialect. */
   acceptDialect(transport: Transport): void;
-  /** Says goodbye to all (1001) and ends their sessions; the backend goes on. */
+  /** Ends all sessions, then closes all connections (1001). The backend keeps running. */
   close(): Promise<void>;
 }
 
@@ -71,13 +71,13 @@ const LOOPBACK = /^(127\.\d+\.\d+\.\d+|::1|localhost)$/;
 export async function serve(backend: Backend, options: ServeOptions): Promise<ExecwireServer> {
   const { listen, auth, dialect, allowedOrigins = [] } = options;
   if (listen && "host" in listen && auth.kind === "none" && !LOOPBACK.test(listen.host)) {
-    const message = `without a token only this machine may connect, and ${listen.host} is reachable from others`;
+    const message = `without a token only this machine may connect, but other machines can reach ${listen.host}; set a token`;
     throw new ExecwireError("INVALID_PARAMS", message, { data: { field: "auth" } });
   }
   checkAuth(auth);
   checkAnnounced(options.limits ?? {});
   const server = new Server(backend, options);
-  const { frameBytes, helloBytes, handshakeMs, waitingConnections } = server.parts.limits;
+  const { frameBytes, helloBytes, handshakeMs, waitingConnections } = server.context.limits;
   const { descriptors } = server;
   const listener =
     listen &&
@@ -89,7 +89,7 @@ export async function serve(backend: Backend, options: ServeOptions): Promise<Ex
         frameBytes,
         onTransport: (transport, { headers }) => {
           const token = bearerToken(headers.authorization);
-          // Known before its hello: no crowd at the door can push it out again, and no viewer comes before it.
+          // Authenticated before its hello: unauthenticated sockets cannot displace it, and its frames precede those of viewers.
           if (roleOf(auth, token) === "control" && auth.kind === "token") {
             transport.admit?.();
             transport.rank?.("first");
@@ -107,13 +107,13 @@ export async function serve(backend: Backend, options: ServeOptions): Promise<Ex
       helloBytes,
       waiting: { max: descriptors.atMostAnEighth(waitingConnections), handshakeMs, descriptors },
       allowedOrigins,
-      turns: new ReadTurns(server.parts.limits),
+      turns: new ReadTurns(server.context.limits),
     }));
   server.listener = listener;
   return server;
 }
 
-/** Clients leave a server that announces what they could not live with. */
+/** Checks the limits that a server announces: a client disconnects if they are out of range. */
 function checkAnnounced({ frameBytes, pingMs, windowBytes }: Partial<Limits>): void {
   const check = (name: string, value: number | undefined, min: number, max: number) =>
     value === undefined ? undefined : checkInteger(`limits.${name}`, value, min, max);
@@ -127,11 +127,11 @@ function checkAnnounced({ frameBytes, pingMs, windowBytes }: Partial<Limits>): v
 function checkAuth(auth: Auth): void {
   if (auth.kind === "none") return;
   if (auth.token === "" || auth.viewToken === "") refuse({ field: "auth", message: "a token must not be empty" });
-  if (auth.token === auth.viewToken) refuse({ field: "auth", message: "the token of viewers must be another one" });
+  if (auth.token === auth.viewToken) refuse({ field: "auth", message: "the view token must differ from the token" });
 }
 
 class Server implements ExecwireServer {
-  readonly parts: ServerParts;
+  readonly context: ServerContext;
   readonly descriptors: Descriptors;
   listener: Listener | undefined;
   readonly #connections = new Set<ServedConnection>();
@@ -143,33 +143,33 @@ class Server implements ExecwireServer {
   constructor(backend: Backend, options: ServeOptions) {
     const clock = options.clock ?? systemClock;
     const merged = withDefaults(options.limits);
-    const channels = new Channels(backend);
+    const processes = new SharedProcesses(backend);
     this.#onError = options.onError ?? reportToConsole;
     this.#dialect = options.dialect;
     this.descriptors = new Descriptors(merged.reservedDescriptors);
-    this.parts = {
+    this.context = {
       backend,
-      channels,
+      processes,
       sessions: new Sessions(clock, merged, (session) => this.#endOwned(session)),
-      seats: new Seats(merged, this.descriptors),
+      slots: new ConnectionSlots(merged, this.descriptors),
       auth: options.auth,
       limits: merged,
       metrics: serverMetrics(options.meter),
       clock,
-      shared: shareWithin(merged, clock),
+      resources: createSharedResources(merged, clock),
       closeSession: async (session, graceMs) => {
         await this.#endOwned(session, graceMs);
-        this.parts.sessions.end(session);
+        this.context.sessions.end(session);
       },
       onOver: (connection) => this.#connections.delete(connection),
       onRefused: options.onRefused ?? (() => undefined),
     };
     const changes = backend.changes$.subscribe({
       next: (process) => {
-        if (process.state === "removed") channels.forget(process);
+        if (process.state === "removed") processes.forget(process);
         for (const connection of this.#connections) connection.changed?.(process);
       },
-      // A remote backend that is lost: each call on it says so.
+      // The connection of a remote backend was lost: each call on it rejects.
       error: () => undefined,
     });
     this.#stopWatching = () => changes.unsubscribe();
@@ -180,35 +180,35 @@ class Server implements ExecwireServer {
   }
 
   accept(transport: Transport, token?: string): void {
-    this.#connections.add(new Connection(this.parts, transport, token));
+    this.#connections.add(new Connection(this.context, transport, token));
   }
 
   acceptDialect(transport: Transport): void {
-    if (!this.#dialect) throw new ExecwireError("UNSUPPORTED", "this server speaks no dialect");
-    this.#connections.add(this.#dialect.accept(transport, this.parts));
+    if (!this.#dialect) throw new ExecwireError("UNSUPPORTED", "this server has no dialect");
+    this.#connections.add(this.#dialect.accept(transport, this.context));
   }
 
   async close(): Promise<void> {
     const stopped = this.listener?.close();
-    this.parts.sessions.endAll();
-    // Viewers see how the processes end before they are told goodbye.
+    this.context.sessions.endAll();
+    // Connections stay open until the processes have ended, so that viewers see how they end.
     await Promise.all(this.#ends);
     for (const connection of this.#connections) connection.close(CLOSE.goingAway, "the server stops");
     this.#stopWatching();
     await stopped;
   }
 
-  /** Ends what a session started; never rejects, and is waited for by `close`. */
+  /** Ends the processes that a session started. Never rejects; `close` waits for it. */
   #endOwned(session: Session, graceMs?: number): Promise<void> {
-    const end = endOwned(this.parts, session, graceMs).catch(this.#onError);
+    const end = endOwned(this.context, session, graceMs).catch(this.#onError);
     this.#ends.add(end);
     return end.finally(() => this.#ends.delete(end));
   }
 }
 
-/** Ends with their trees the processes that a session started or is starting, but for those that shall be kept. */
+/** Ends the processes that a session started or is starting, with their trees, except those with `onDetach: keep`. */
 async function endOwned(
-  { backend, clock, limits }: ServerParts,
+  { backend, clock, limits }: ServerContext,
   session: Session,
   graceMs = session.graceMs ?? limits.graceMs,
 ): Promise<void> {
@@ -216,7 +216,7 @@ async function endOwned(
   const owned = [...session.owned].map(({ process }) => process);
   session.owned.clear();
   const ends = [...owned, ...(await Promise.all(starting))].map((process) => process && endTree(process, graceMs));
-  // A lossless reader elsewhere may keep a stream open for as long as it lives.
+  // A lossless reader elsewhere may keep a stream open for as long as that reader exists.
   const deadline = new Promise<void>((resolve) =>
     clock.after(graceMs + limits.closeDeadlineMs, resolve, { background: true }),
   );

@@ -1,70 +1,70 @@
-// What survives a lost connection in any protocol: the identity of the client, and the processes that end with its session.
+// What survives a lost connection, in every protocol: the client's identity, and the processes that end with its session.
 import { randomUUID } from "node:crypto";
 import type { ProcessSpec } from "../../protocol/index.ts";
 import { ExecwireError } from "../errors.ts";
 import type { Role } from "./auth.ts";
-import type { Channel } from "./channel.ts";
-import type { Channels } from "./channels.ts";
+import type { SharedProcess } from "./shared-process.ts";
+import type { SharedProcesses } from "./shared-processes.ts";
 
-/** The connection that a session has at the moment. */
+/** The current connection of a session. */
 export interface SessionConnection {
   send(frame: Uint8Array): void;
-  /** Another connection has taken the session over. */
+  /** Called when another connection has resumed the session. */
   supersede(): void;
 }
 
-/** What a protocol keeps for a client that may come back. */
-export interface Kept {
+/** The state that a protocol keeps for a client that may reconnect. */
+export interface SessionState {
   /** Whether nothing is lost when the session ends. */
   readonly isEmpty: boolean;
-  /** The connection is lost. */
+  /** Called when the connection is lost. */
   detached?(): void;
-  /** The session is over. */
+  /** Called when the session has ended. */
   end(): void;
 }
 
-/** One client, over any number of connections, one at a time. */
-export class Session<K extends Kept = Kept, C extends SessionConnection = SessionConnection> {
+/** One client across any number of connections, one at a time. */
+export class Session<K extends SessionState = SessionState, C extends SessionConnection = SessionConnection> {
   readonly id = randomUUID();
   readonly role: Role;
-  /** From SIGTERM to SIGKILL at its end; undefined for the server's. */
+  /** Time from SIGTERM to SIGKILL when its processes are ended; undefined means the server's default. */
   readonly graceMs: number | undefined;
-  readonly kept: K;
-  /** Ids of the processes it is starting. */
+  readonly state: K;
+  /** Ids of the processes that are being started. */
   readonly starting = new Set<string>();
-  /** The processes it started. */
-  readonly owned = new Set<Channel>();
-  /** It has ended: nothing is started for it. */
+  /** The processes that end with this session. */
+  readonly owned = new Set<SharedProcess>();
+  /** The session has ended and starts no more processes. */
   over = false;
-  /** The current one. */
+  /** The current connection. */
   connection: C | undefined;
 
-  constructor(role: Role, kept: K, graceMs?: number) {
+  constructor(role: Role, state: K, graceMs?: number) {
     this.role = role;
-    this.kept = kept;
+    this.state = state;
     this.graceMs = graceMs;
   }
 
-  /** Whether no process and no state is lost when it ends. */
+  /** Whether the session can end without losing a process or state. */
   get ownsNothing(): boolean {
-    return this.starting.size === 0 && this.owned.size === 0 && this.kept.isEmpty;
+    return this.starting.size === 0 && this.owned.size === 0 && this.state.isEmpty;
   }
 
-  /** Starts a process that ends with the session, unless it is to be kept. Rejects with CLOSED when the session ended meanwhile. */
-  async start(channels: Channels, spec: ProcessSpec, incarnation: string): Promise<Channel> {
+  /** Starts a process that ends with the session, unless `onDetach` is `keep`. Rejects with CLOSED if the session has ended. */
+  async start(processes: SharedProcesses, spec: ProcessSpec, incarnation: string): Promise<SharedProcess> {
     const processId = spec.processId ?? incarnation;
     this.starting.add(processId);
-    const channel = await channels.start(spec, incarnation).finally(() => this.starting.delete(processId));
-    // The first owner stays: another client that repeats the start gets to see the process, and does not own it.
-    if (spec.onDetach === "keep" || channel.owner) return channel;
-    channel.owner = this;
-    this.owned.add(channel);
-    if (!this.over) return channel;
-    await channel.process.terminate({ scope: "tree" });
-    throw new ExecwireError("CLOSED", "the session ended while the process was being started; it is ended again");
+    const shared = await processes.start(spec, incarnation).finally(() => this.starting.delete(processId));
+    // The first owner keeps the process: another client that repeats the start gets the process, but does not own it.
+    if (spec.onDetach === "keep" || shared.owner) return shared;
+    shared.owner = this;
+    this.owned.add(shared);
+    if (!this.over) return shared;
+    await shared.process.terminate({ scope: "tree" });
+    throw new ExecwireError("CLOSED", "the session ended while the process was starting; the process was ended");
   }
 
-  /** The only connection from now on. An earlier one is closed. */
+  /** Makes `connection` the only connection. An earlier one is superseded. */
   attach(connection: C): void {
     const earlier = this.connection;
     this.connection = connection;
@@ -75,13 +75,13 @@ export class Session<K extends Kept = Kept, C extends SessionConnection = Sessio
   detach(connection: C): boolean {
     if (this.connection !== connection) return false;
     this.connection = undefined;
-    this.kept.detached?.();
+    this.state.detached?.();
     return true;
   }
 
-  /** The session is over. */
+  /** Ends the session. */
   end(): void {
     this.over = true;
-    this.kept.end();
+    this.state.end();
   }
 }

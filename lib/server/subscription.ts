@@ -1,30 +1,30 @@
-// One reader of one process at the end of a connection, in any protocol: a cursor that moves while the connection has room. A
-// reader that cannot keep up costs this number and the memory of its connection's outbox.
+// A subscription of one connection to one process, in any protocol: a cursor that advances while the connection has room. A
+// slow reader costs this position and the memory of its connection's outbox.
 import type { Delivery, Seq } from "../../protocol/index.ts";
 import type { ExecwireError } from "../errors.ts";
 import { Cursor } from "../log/cursor.ts";
 import type { LogView } from "../log/log-view.ts";
 import { Reader } from "../log/reader.ts";
-import type { HeldPosition } from "./held-position.ts";
+import type { AckedPosition } from "./acked-position.ts";
 
 /** Encodes for one protocol, and sends to one connection. */
 export interface Receiver {
   hasRoom(): boolean;
   send(delivery: Delivery): void;
-  /** All that there is room for was sent, up to `sentSeq`; more may follow. */
+  /** Everything that there was room for has been sent, up to `sentSeq`; more may follow. */
   afterRun(sentSeq: Seq): void;
-  /** Nothing follows, for this reason. */
+  /** The subscription failed; no events follow. */
   failed(error: ExecwireError): void;
-  /** Nothing follows: also called after `closed` was sent, and after `failed`. */
+  /** The subscription has ended. Also called after `closed` was sent, and after `failed`. */
   ended(): void;
 }
 
-/** Where to begin, and how far to run ahead of a lossless client. */
+/** Where a subscription starts, and how far it may run ahead of a lossless client. */
 export interface SubscriptionOptions {
   readonly afterSeq: Seq;
-  /** What such a client has acknowledged. */
-  readonly position?: HeldPosition | undefined;
-  /** Output bytes that may be sent beyond the position. Default: any number. */
+  /** The acknowledged position of a lossless client. */
+  readonly position?: AckedPosition | undefined;
+  /** Output bytes that may be sent beyond the position. Default: unlimited. */
   readonly windowBytes?: number;
 }
 
@@ -32,7 +32,7 @@ export interface SubscriptionOptions {
 export class Subscription {
   readonly #reader: Reader;
   readonly #receiver: Receiver;
-  readonly #position: HeldPosition | undefined;
+  readonly #position: AckedPosition | undefined;
   #isOver = false;
 
   constructor(log: LogView, receiver: Receiver, { afterSeq, position, windowBytes = Infinity }: SubscriptionOptions) {
@@ -49,17 +49,17 @@ export class Subscription {
     });
   }
 
-  /** The last delivery that was sent. */
+  /** The seq of the last sent delivery. */
   get sentSeq(): Seq {
     return this.#reader.cursor.afterSeq;
   }
 
-  /** Begins to send; from here on each append is a wake-up. */
+  /** Starts sending; from now on each append continues it. */
   start(): void {
     if (!this.#isOver) this.#reader.start();
   }
 
-  /** Sends what there is and there is room for. */
+  /** Sends as many events as there is room for. */
   pump(): void {
     this.#reader.run();
   }
@@ -71,7 +71,7 @@ export class Subscription {
     this.pump();
   }
 
-  /** Sends nothing more. The position stays held. */
+  /** Stops sending. The position stays held. */
   end(): void {
     if (this.#isOver) return;
     this.#isOver = true;

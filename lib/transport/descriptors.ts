@@ -1,20 +1,20 @@
-// How many file descriptors this program may open, and how many are left. A server that uses all of them for connections could
-// not start processes, which need some too. Node only.
+// How many descriptors this process may open, and how many are free. If connections used all of them, the server could not
+// start a process, which needs several. Node only.
 import { readdirSync, readFileSync } from "node:fs";
 
-/** A count is reused for this long and this many times: few descriptors can have been opened in the meantime. */
+/** A count is reused for this long and for this many calls: only a few descriptors can be opened in between. */
 const COUNT_MS = 20;
 const COUNT_USES = 16;
 
-/** Counts descriptors. */
+/** Source of the numbers. */
 export interface DescriptorSource {
-  /** The soft limit of open files; undefined if the system does not report it. */
+  /** The soft limit on open files; undefined where the system does not report one. */
   max(): number | undefined;
-  /** Number of descriptors open now. */
+  /** The number of open descriptors. */
   open(): number;
 }
 
-/** Watches the descriptors of this program. */
+/** Counts the descriptors of this process. */
 export class Descriptors {
   readonly #source: DescriptorSource;
   readonly #max: number;
@@ -23,24 +23,24 @@ export class Descriptors {
   #countedAt = Number.NEGATIVE_INFINITY;
   #uses = 0;
 
-  /** `reserve` descriptors, and at most an eighth of all, are not for connections. */
+  /** `reserve` descriptors, but at most an eighth of all, are kept for other uses than connections. */
   constructor(reserve: number, source: DescriptorSource = system) {
     this.#source = source;
     this.#max = source.max() ?? Number.POSITIVE_INFINITY;
     this.#reserve = Math.min(reserve, this.#max / 8);
   }
 
-  /** `count`, or an eighth of all descriptors if that is less. */
+  /** `count`, or an eighth of all descriptors if that is less; at least 1. */
   atMostAnEighth(count: number): number {
     return Math.min(count, Math.max(1, Math.floor(this.#max / 8)));
   }
 
-  /** Whether fewer descriptors are free than reserved. */
+  /** Whether fewer descriptors are free than are reserved. */
   get areScarce(): boolean {
     return this.#count() < this.#reserve;
   }
 
-  /** Whether less than a quarter of the reserve is left. */
+  /** Whether less than a quarter of the reserve is free. */
   get areUsedUp(): boolean {
     return this.#count() < this.#reserve / 4;
   }
@@ -70,7 +70,7 @@ const system: DescriptorSource = {
     try {
       return readdirSync("/proc/self/fd").length;
     } catch {
-      // No descriptor is left to open the directory.
+      // No descriptor is free, not even to open the folder.
       return Number.POSITIVE_INFINITY;
     }
   },

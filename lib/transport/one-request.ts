@@ -1,5 +1,5 @@
-// Passes an HTTP server only the first request of each connection, and what follows it only for an upgrade. Otherwise Node would
-// answer thousands of pipelined requests of one chunk at once, even if the peer reads no response. Node only.
+// Passes an HTTP server only the first request of each connection, and nothing after it unless it is an upgrade. Node parses and
+// answers all requests of a chunk at once, thousands if pipelined, whether the peer reads the responses or not. Node only.
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
@@ -7,23 +7,23 @@ import { Duplex } from "node:stream";
 const END_OF_HEAD = "\r\n\r\n";
 const UPGRADE = /\r\nupgrade[ \t]*:/i;
 
-/** From now on `http` gets only the first request of each connection; a head larger than `maxHeadBytes` is refused with 431. */
+/** From now on `http` gets only the first request of each connection. A head larger than `maxHeadBytes` ends the connection. */
 export function acceptOneRequestEach(http: Server, maxHeadBytes: number): void {
   const [serve] = http.listeners("connection") as [(connection: Duplex) => void];
   http.removeAllListeners("connection");
   http.on("connection", (socket: Socket) => {
-    readHead(socket, maxHeadBytes, (connection) => serve.call(http, connection));
+    takeHead(socket, maxHeadBytes, (connection) => serve.call(http, connection));
   });
 }
 
-/** Reads the head of a request, then passes on a connection that begins with it. */
-function readHead(socket: Socket, maxBytes: number, onHead: (connection: Duplex) => void): void {
+/** Reads the head of a request, then calls back with a connection that starts with it. */
+function takeHead(socket: Socket, maxBytes: number, onHead: (connection: Duplex) => void): void {
   const head = Buffer.allocUnsafe(maxBytes);
   let length = 0;
-  // Node adds its own error listener only when it gets the connection.
+  // The HTTP server adds its error listener only once it gets the connection.
   socket.on("error", () => socket.destroy());
   const onEnd = () => socket.destroy();
-  // Read and discard the rest: closing a socket with unread data resets it, and the response would be lost.
+  // Keeps reading and discards: closing with unread data would send a reset, and the response could be lost.
   const refuse = () => {
     socket.off("data", onData).resume();
     socket.end("HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\n\r\n");
@@ -48,7 +48,7 @@ function readHead(socket: Socket, maxBytes: number, onHead: (connection: Duplex)
   socket.on("data", onData).on("end", onEnd);
 }
 
-/** A connection with this request only; what the peer sends after it is not read. */
+/** A connection that carries only this request. What the peer sends after it is not read. */
 function answerOnly(socket: Socket, request: Uint8Array): Duplex {
   const connection = new Duplex({
     read() {},

@@ -1,31 +1,31 @@
-// Reads the peers of a server in turns, so that a flood of small frames from one of them does not delay the others: Node alone
-// would handle up to 2 MiB of them in one turn of the event loop. Node only.
+// Reads the peers of a server in turns, so that a flood of small frames from one peer does not delay the others. Without it,
+// Node would handle up to 2 MiB of frames in one turn of the event loop. Node only.
 //
 // Invariants
-// 1. What arrives from one peer is handled in its order, one piece at a time, and all promises that it settles go on before
-//    the next piece: a handler that pauses its peer gets no further piece.
-// 2. In one turn of the event loop a lane uses its time and one piece more, however many peers there are.
-// 3. Of a paused peer nothing is read: what waits here is one slice of frames and the buffer of its stream.
-// 4. A lane that has not done with its time rests: Node accepts one connection in a turn of the event loop (libuv since 1.46), so
-//    when all turns are long, an owner that connects waits behind a crowd of strangers for seconds.
+// 1. Pieces of one peer are handled in order, one at a time. All promise callbacks that a piece causes run before the next
+//    piece, so a handler that pauses its peer gets no further piece.
+// 2. In one turn of the event loop a lane uses at most its time plus one piece, however many peers it has.
+// 3. A paused peer is not read: only one slice of frames and the buffer of its stream wait here.
+// 4. A viewer lane that used up its time rests: Node accepts one connection per turn of the event loop (libuv since 1.46), so if
+//    all turns were long, a new owner connection would wait for seconds behind many unauthenticated ones.
 import type { Readable } from "node:stream";
 import { limits } from "../../protocol/index.ts";
 
-/** Bytes that are parsed at once: some hundred of the smallest frames. Twice as many while frames turn out to be large. */
+/** Bytes that are parsed at once: a few hundred of the smallest frames. Doubled while frames turn out to be large. */
 const SLICE_BYTES = 4 * 1024;
 const MAX_SLICE_BYTES = 16 * 1024;
 
-/** How long viewers rest, in turns that they have used up: nothing that they ask for is urgent. */
-const REST = 3;
+/** The rest of the viewer lane, as a multiple of the turn that it used up: no request of a viewer is urgent. */
+const REST_FACTOR = 3;
 
-/** Peers that may act, those that have not shown who they are, and those that only look: each kind has its lane. */
+/** Control peers, unauthenticated peers and viewers: each kind has its own lane. */
 export type Rank = "first" | "unknown" | "last";
 
-/** Time per turn of the event loop. */
+/** Time per turn of the event loop, in ms. */
 export interface TurnTimes {
-  /** For peers that may act. */
+  /** For control peers. */
   readonly turnMs: number;
-  /** For each other kind. */
+  /** For each of the other kinds. */
   readonly viewTurnMs: number;
 }
 
@@ -34,19 +34,23 @@ export class ReadTurns {
   readonly #lanes: Readonly<Record<Rank, Lane>>;
 
   constructor({ turnMs, viewTurnMs }: TurnTimes = limits) {
-    this.#lanes = { first: new Lane(turnMs, 0), unknown: new Lane(viewTurnMs, 0), last: new Lane(viewTurnMs, REST) };
+    this.#lanes = {
+      first: new Lane(turnMs, 0),
+      unknown: new Lane(viewTurnMs, 0),
+      last: new Lane(viewTurnMs, REST_FACTOR),
+    };
   }
 
   /**
-   * Reads `stream` in slices, each of which it emits as `data`; a listener of that parses it and offers what it finds. The
-   * peer is unknown until it is ranked.
+   * Reads `stream` in slices, which the stream emits as `data`. A `data` listener parses them and offers the frames it finds. The
+   * peer is `unknown` until it is ranked.
    */
   open(stream: Readable): Inflow {
     return new Inflow(stream, this.#lanes);
   }
 }
 
-/** What arrives from one peer. */
+/** The incoming data of one peer. */
 export class Inflow {
   readonly #stream: Readable;
   readonly #lanes: Readonly<Record<Rank, Lane>>;
@@ -58,20 +62,20 @@ export class Inflow {
   #isFirstOfSlice = false;
   readonly #onReadable = () => this.#wake(true);
   #mayRead = false;
-  /** Stands in the line of a lane; kept by that. */
-  isInLine = false;
+  /** Whether it is in the queue of a lane; set by the lane. */
+  isQueued = false;
 
   constructor(stream: Readable, lanes: Readonly<Record<Rank, Lane>>) {
     this.#stream = stream;
     this.#lanes = lanes;
     this.#lane = lanes.unknown;
-    // With this listener the stream reads ahead up to its mark and then waits to be asked (Node: readable before data).
+    // With a `readable` listener the stream reads ahead up to its high-water mark, and emits `data` only when it is read.
     stream.on("readable", this.#onReadable);
   }
 
-  /** Handles a piece when it is its turn: now, if nothing waits. */
+  /** Handles a piece when it is the peer's turn: at once, if nothing waits. */
   offer(piece: () => void): void {
-    // The first of a slice is handled before the rest of it is parsed: it may say how large the next ones may be.
+    // The first piece of a slice is handled before the rest is parsed: it may change the limit on the following frames.
     if (this.#isFirstOfSlice) {
       this.#isFirstOfSlice = false;
       return piece();
@@ -89,12 +93,12 @@ export class Inflow {
     this.#wake(false);
   }
 
-  /** From its next turn on. */
+  /** Moves the peer to the lane of `rank`, from its next turn on. */
   rank(rank: Rank): void {
     this.#lane = this.#lanes[rank];
   }
 
-  /** What still comes is thrown away unread. */
+  /** Discards everything that still arrives. */
   discard(): void {
     this.#stream.off("readable", this.#onReadable);
     this.#mayRead = false;
@@ -102,7 +106,7 @@ export class Inflow {
     this.#stream.resume();
   }
 
-  /** Handles one piece, unless it was paused meanwhile. Called by its lane only, in whose line it stands no more. */
+  /** Handles one piece, unless the peer was paused meanwhile. Called only by its lane, which has removed it from the queue. */
   step(): void {
     if (this.#isPaused) return;
     const lane = this.#lane;
@@ -113,7 +117,7 @@ export class Inflow {
     } finally {
       this.#isBusy = false;
       if (lane === this.#lane) this.#wake(false);
-      // As the lane does it between two pieces.
+      // Deferred in the same way as the lane does it between two pieces.
       else queueMicrotask(() => process.nextTick(() => this.#wake(false)));
     }
   }
@@ -121,7 +125,7 @@ export class Inflow {
   #readSlice(): void {
     const { readableLength } = this.#stream;
     this.#isFirstOfSlice = true;
-    // Without a number it reads all there is, or notices the end.
+    // Without a size, `read` returns everything, or notices the end of the stream.
     this.#stream.read(readableLength > this.#sliceBytes ? this.#sliceBytes : undefined);
     this.#isFirstOfSlice = false;
     this.#mayRead = this.#stream.readableLength > 0;
@@ -135,18 +139,18 @@ export class Inflow {
   }
 }
 
-/** Peers that share a part of each turn of the event loop, served round and round. */
+/** Peers that share a part of each turn of the event loop, served in round-robin order. */
 class Lane {
   readonly #ms: number;
   readonly #rest: number;
-  /** An array: with a Set, V8 collects its whole heap twice as often while output passes (`npm run bench -- wire`). */
-  readonly #line: Inflow[] = [];
-  /** When the time of this turn is used up; undefined before its first piece. It stays over during a rest. */
+  /** An array: with a Set, V8 runs full collections twice as often while output passes (`npm run bench -- wire`). */
+  readonly #queue: Inflow[] = [];
+  /** When the time of this turn is used up; undefined before the first piece. It is not renewed during a rest. */
   #end: number | undefined;
-  /** A step is under way, on its way, or waits for the next turn. */
+  /** A step is running, scheduled, or waiting for the next turn. */
   #isStepping = false;
   readonly #tick = () => this.#step();
-  /** Goes on behind everything that a piece has set going (invariant 1): ticks run when no microtask is left. */
+  /** Continues after everything that a piece has caused (invariant 1): a tick from a microtask runs once no microtask is left. */
   readonly #goOn = () => process.nextTick(this.#tick);
 
   constructor(ms: number, rest: number) {
@@ -155,22 +159,22 @@ class Lane {
   }
 
   add(inflow: Inflow): void {
-    if (inflow.isInLine) return;
-    // Most of the time no other peer waits.
+    if (inflow.isQueued) return;
+    // The common case: no other peer waits.
     if (!this.#isStepping && this.#hasTime()) return this.#do(inflow);
-    inflow.isInLine = true;
-    this.#line.push(inflow);
+    inflow.isQueued = true;
+    this.#queue.push(inflow);
     this.#isStepping = true;
   }
 
   #step(): void {
     if (!this.#hasTime()) return;
-    const inflow = this.#line.shift();
+    const inflow = this.#queue.shift();
     if (!inflow) {
       this.#isStepping = false;
       return;
     }
-    inflow.isInLine = false;
+    inflow.isQueued = false;
     this.#do(inflow);
   }
 
@@ -179,12 +183,12 @@ class Lane {
     try {
       inflow.step();
     } finally {
-      if (this.#line.length === 0) this.#isStepping = false;
+      if (this.#queue.length === 0) this.#isStepping = false;
       else queueMicrotask(this.#goOn);
     }
   }
 
-  /** Whether there is time in this turn; else it goes on in the next one. */
+  /** Whether the lane has time left in this turn. If not, it continues in the next turn. */
   #hasTime(): boolean {
     const now = performance.now();
     if (this.#end === undefined) {
@@ -195,7 +199,7 @@ class Lane {
   }
 
   #turnIsOver(begin: number): void {
-    // No tick is on its way here, since ticks come before the next turn: it stopped because its time was used up.
+    // No tick can be pending here, since ticks run before the next turn: the lane stopped because its time was used up.
     if (this.#isStepping && this.#rest > 0)
       setTimeout(() => this.#nextTurn(), (performance.now() - begin) * this.#rest);
     else this.#nextTurn();

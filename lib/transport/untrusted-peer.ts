@@ -1,30 +1,30 @@
-// What a peer at the other end of a WebSocket may make this program hold: next to nothing until it has shown who it is,
-// then one frame of the size that its role needs, and nothing at all once it was sent away. Node only.
+// Limits the memory that the peer of a WebSocket can occupy here: almost none until it has authenticated, then one frame of the
+// size that its role needs, and none once its connection is being closed. Node only.
 import type { Socket } from "node:net";
 import type { WebSocket } from "ws";
 import { CLOSE, CLOSE_MS, type Transport } from "./transport.ts";
 
-/** A piece that arrived costs this beside its bytes: two objects and an allocation. */
+/** Overhead of a received chunk in bytes: two objects and an allocation. */
 const PIECE_BYTES = 256;
-/** A hello of full size may arrive in pieces as small as 1 KiB. */
+/** A hello of full size may arrive in chunks as small as 1 KiB. */
 const HELLO_PIECES = 64;
 
-/** Pieces of small frames, and what `ws` allows at most by itself: each is an object that waits for the others. */
+/** The fewest pieces that are allowed, and the defaults of `ws`. Each piece is an object until its message is complete. */
 const FEW_PIECES = 256;
 const MOST_FRAGMENTS = 16 * 1024;
 const MOST_CHUNKS = 256 * 1024;
 
-/** With which `ws` closes for a message in too many pieces. */
+/** The close code of `ws` for a message in too many pieces. */
 const TOO_MANY_PIECES = 1008;
 
-/** Bounds of what one connection may hold, as `ws` takes them. */
+/** Limits on one connection, as options of `ws`. */
 export interface ReceiverBounds {
   readonly maxPayload: number;
   readonly maxFragments: number;
   readonly maxBufferedChunks: number;
 }
 
-/** The bounds on frames of that size. */
+/** The limits for frames of this size. */
 export function receiverBounds(frameBytes: number): ReceiverBounds {
   const pieces = Math.max(FEW_PIECES, Math.floor(frameBytes / FEW_PIECES));
   return {
@@ -34,7 +34,7 @@ export function receiverBounds(frameBytes: number): ReceiverBounds {
   };
 }
 
-/** The same bounds of one connection as `ws` keeps them. */
+/** The same limits in the private fields of `ws`. */
 interface Receiver {
   _maxPayload: number;
   _maxFragments: number;
@@ -42,8 +42,8 @@ interface Receiver {
 }
 
 /**
- * Bounds what the peer of a fresh WebSocket may send until `admit` is called, which calls `onAdmitted`. The socket must have
- * been made with `receiverBounds(helloBytes)`.
+ * Limits what the peer of a new WebSocket may send until `admit` is called, which calls `onAdmitted`. The socket must have been
+ * created with `receiverBounds(helloBytes)`.
  */
 export function boundPeer(
   transport: Transport,
@@ -52,10 +52,10 @@ export function boundPeer(
   { helloBytes, onAdmitted }: { readonly helloBytes: number; readonly onAdmitted: () => void },
 ): Transport {
   let left = helloBytes + PIECE_BYTES * HELLO_PIECES;
-  // Behind the listener of `ws`: a piece that completes a good hello costs nothing any more.
+  // Runs after the listener of `ws`: a chunk that completes a valid hello is not counted.
   const count = (piece: Buffer) => {
     left -= piece.length + PIECE_BYTES;
-    if (left < 0) close(CLOSE.tooBig, "a hello is smaller");
+    if (left < 0) close(CLOSE.tooBig, "the hello is too large");
   };
   stream.on("data", count);
   const admit = () => {
@@ -63,11 +63,11 @@ export function boundPeer(
     onAdmitted();
   };
 
-  // To the peer such a message is too large, like any other.
+  // Reports such a message to the peer as too large.
   const closeSocket = webSocket.close.bind(webSocket);
   webSocket.close = (code, reason) => closeSocket(code === TOO_MANY_PIECES ? CLOSE.tooBig : code, reason);
   const closeInOrder = transport.close.bind(transport);
-  // What the peer still sends nobody will read; it is not kept, and the end of our side tells the peer to end its own.
+  // Discards what the peer still sends, and ends our side, so that the peer ends its own.
   const discard = () => {
     stream.removeAllListeners("readable").removeAllListeners("data");
     stream.resume();
@@ -77,7 +77,7 @@ export function boundPeer(
     closeInOrder(code, reason);
     discard();
   };
-  // `ws` has said goodbye by itself, and would wait half a minute for an answer.
+  // `ws` has sent a close frame, and would wait 30 s for the peer's.
   webSocket.on("error", () => {
     discard();
     const timer = setTimeout(() => webSocket.terminate(), CLOSE_MS).unref();
@@ -85,8 +85,8 @@ export function boundPeer(
   });
 
   const limitFrames = (bytes: number) => {
-    // There is no other way to raise the bounds of an open connection. `ws` is pinned; should the names change, large frames
-    // are refused, which spec/wire/untrusted.spec.ts notices.
+    // `ws` has no public way to raise the limits of an open connection. `ws` is pinned; if the names change, large frames are
+    // refused, and spec/wire/untrusted.spec.ts fails.
     const receiver = (webSocket as unknown as { _receiver?: Receiver })._receiver;
     if (!receiver) return;
     const { maxPayload, maxFragments, maxBufferedChunks } = receiverBounds(bytes);

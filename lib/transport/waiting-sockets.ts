@@ -1,37 +1,37 @@
-// Sockets whose peers have not shown who they are: from the moment they are accepted, before any byte. Anybody who reaches
-// the port can open them, so they are few, and the oldest makes room: whoever knows the token needs a moment only. Node only.
+// Sockets of unauthenticated peers, from the moment they are accepted. Any program that reaches the port can open them, so they
+// are limited to a few, and the oldest makes room: a client with the token needs only a moment to authenticate. Node only.
 import type { Socket } from "node:net";
 import type { Descriptors } from "./descriptors.ts";
 
-/** While descriptors are scarce: enough for one who knows the token to come in. */
-const FEW = 4;
+/** Sockets while descriptors are scarce: enough for a client with the token to get in. */
+const MAX_WHEN_SCARCE = 4;
 
-/** Bounds of the waiting. */
+/** Limits on waiting sockets. */
 export interface WaitingBounds {
-  /** Sockets at a time. */
+  /** Sockets at the same time. */
   readonly max: number;
-  /** From the connection to the end of the handshake. */
+  /** Time from the connection to the end of the handshake. */
   readonly handshakeMs: number;
   readonly descriptors: Pick<Descriptors, "areScarce">;
 }
 
-/** The sockets of a listener that wait. */
+/** The waiting sockets of a listener. */
 export class WaitingSockets {
   readonly #bounds: WaitingBounds;
-  /** The oldest first. */
+  /** Oldest first. */
   readonly #timers = new Map<Socket, NodeJS.Timeout>();
 
   constructor(bounds: WaitingBounds) {
     this.#bounds = bounds;
   }
 
-  /** Takes in a socket that was just accepted; the oldest go when there are too many. */
+  /** Adds a socket that was just accepted. Destroys the oldest ones if there are too many. */
   add(socket: Socket): void {
     const { max, handshakeMs, descriptors } = this.#bounds;
-    // Counted, timed and ended here: Node waits for a request much longer.
+    // The time limit is set here because Node would wait for a request much longer.
     this.#timers.set(socket, setTimeout(() => socket.destroy(), handshakeMs).unref());
     socket.once("close", () => this.release(socket));
-    const room = descriptors.areScarce ? Math.min(FEW, max) : max;
+    const room = descriptors.areScarce ? Math.min(MAX_WHEN_SCARCE, max) : max;
     for (const oldest of this.#timers.keys()) {
       if (this.#timers.size <= room) return;
       this.release(oldest);
@@ -39,18 +39,18 @@ export class WaitingSockets {
     }
   }
 
-  /** The handshake is over; how long the peer may take to say who it is, others decide. */
-  shaken(socket: Socket): void {
+  /** The handshake is complete; from here on the connection sets its own time limit for the hello. */
+  handshakeDone(socket: Socket): void {
     clearTimeout(this.#timers.get(socket));
   }
 
-  /** The peer has shown who it is, or is gone. */
+  /** The peer has authenticated, or its socket is closed. */
   release(socket: Socket): void {
     clearTimeout(this.#timers.get(socket));
     this.#timers.delete(socket);
   }
 
-  /** Ends all of them. */
+  /** Destroys all waiting sockets. */
   destroy(): void {
     for (const socket of this.#timers.keys()) socket.destroy();
   }

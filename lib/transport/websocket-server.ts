@@ -1,6 +1,6 @@
-// Accepts WebSockets on TCP or a unix socket, in one or two languages on the same port: a client that offers our
-// subprotocol speaks that, one that offers none is text. What is refused is refused during the handshake, so that a
-// browser page of another origin or a scanner never gets a connection. Node only.
+// Accepts WebSockets on TCP or a unix socket, for one or two protocols on the same port: a client that offers our subprotocol
+// uses it, and a client that offers none uses the plain route. Clients are refused during the handshake, so a browser page of
+// another origin or a port scanner never gets a connection. Node only.
 import { chmodSync, lstatSync, unlinkSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, STATUS_CODES } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
@@ -13,84 +13,84 @@ import { boundPeer, receiverBounds } from "./untrusted-peer.ts";
 import { type WaitingBounds, WaitingSockets } from "./waiting-sockets.ts";
 import { type FrameKind, webSocketTransport } from "./websocket-node.ts";
 
-/** Linux keeps this many bytes of a unix socket's path, the NUL aside; a longer one would be cut in silence. */
+/** Linux keeps this many bytes of a unix socket's path, without the NUL. A longer path would be truncated silently. */
 const MAX_UNIX_PATH_BYTES = 107;
 
-/** Bytes of a request's head: Node's own bound, said here since it bounds what a peer without a token can send. */
+/** Bytes of a request's head. This is Node's default, set here because it limits what an unauthenticated peer can send. */
 const MAX_HEAD_BYTES = 16 * 1024;
 
-/** Connections that the kernel holds until they are accepted: where it drops one, its peer tries again a second later. */
+/** Connections that the kernel queues until they are accepted. If it drops one, the peer retries only a second later. */
 const BACKLOG = 4096;
 
 /** The head of a request. */
 export type HttpRequest = Pick<IncomingMessage, "method" | "url" | "headers">;
 
-/** The answer to a request that does not become a WebSocket. */
+/** The response to a request that does not become a WebSocket. */
 export interface HttpAnswer {
   readonly status: number;
   readonly text: string;
 }
 
-/** One of the languages spoken on a port. */
-export interface Door {
+/** A protocol that is served on the port. */
+export interface UpgradeRoute {
   readonly kind: FrameKind;
-  /** A message, whole or in pieces; a larger one closes the connection with 1009. */
+  /** Limit on the bytes of a message, fragmented or not. A larger message closes the connection with 1009. */
   readonly frameBytes: number;
   /** Returns why an upgrade is refused; undefined accepts it. */
   readonly refuse?: (request: HttpRequest) => HttpAnswer | undefined;
   readonly onTransport: (transport: Transport, request: HttpRequest) => void;
 }
 
-/** Where to listen, and whom to let in. */
+/** The address to listen on, and which clients are accepted. */
 export interface WebSocketListenerOptions {
   readonly address: { readonly host: string; readonly port: number } | { readonly path: string };
   /** For clients that offer `subprotocol`. */
-  readonly native: Door & { readonly subprotocol: string };
-  /** For clients that offer none, and for requests that are no upgrade. Without it both are refused. */
-  readonly plain?: (Door & { answer(request: HttpRequest): HttpAnswer }) | undefined;
-  /** What a peer may send before `Transport.admit` is called. */
+  readonly native: UpgradeRoute & { readonly subprotocol: string };
+  /** For clients that offer no subprotocol, and for requests that are not upgrades. Without it both are refused. */
+  readonly plain?: (UpgradeRoute & { answer(request: HttpRequest): HttpAnswer }) | undefined;
+  /** Bytes that a peer may send before `Transport.admit` is called. */
   readonly helloBytes: number;
-  /** Bounds of the sockets for which it was not called yet. */
+  /** Limits on the sockets that are not admitted yet. */
   readonly waiting: WaitingBounds;
-  /** Origins of web pages that may connect; programs send none. Default: no page at all. */
+  /** Origins of web pages that may connect. Requests without an Origin header, which programs send, are not restricted. */
   readonly allowedOrigins: readonly string[];
-  /** In which its peers are read. */
+  /** The turns in which all peers of the server are read. */
   readonly turns: ReadTurns;
 }
 
 /** A listening socket. */
 export interface Listener {
-  /** What a client passes to `connect`. */
+  /** The URL that a client passes to `connect`. */
   readonly url: string;
-  /** Accepts nobody any more. Open connections stay. */
+  /** Accepts no more connections. Open connections stay. */
   close(): Promise<void>;
 }
 
-/** Listens; rejects when the address is not to be had. */
+/** Starts listening. Rejects if the address is not available. */
 export async function listenWebSocket(options: WebSocketListenerOptions): Promise<Listener> {
   const { native, plain, helloBytes } = options;
   const http = createServer({ maxHeaderSize: MAX_HEAD_BYTES }, (request, response) => {
     const { status, text } = plain?.answer(request) ?? mustOffer(native.subprotocol);
-    // One request each: a connection that stays without a handshake is hung up on, maybe in the middle of the next one.
+    // One request per connection: a connection without a handshake is ended after a time, which could hit its next request.
     response.writeHead(status, { "content-type": "text/plain; charset=utf-8", connection: "close" }).end(text);
   });
-  const doors: Door[] = plain ? [native, plain] : [native];
+  const routes: UpgradeRoute[] = plain ? [native, plain] : [native];
   const sockets = new Map(
-    doors.map((door) => [door, socketServer(Math.min(helloBytes, door.frameBytes), native.subprotocol)]),
+    routes.map((route) => [route, socketServer(Math.min(helloBytes, route.frameBytes), native.subprotocol)]),
   );
   const waiting = new WaitingSockets(options.waiting);
   acceptOneRequestEach(http, MAX_HEAD_BYTES);
   http.on("connection", (socket: Socket) => waiting.add(socket));
   http.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
-    // Node takes its own listener away before this event: without ours a reset would end the program.
+    // Node removes its own listener before this event; without ours a connection reset would crash the process.
     socket.on("error", () => socket.destroy());
-    const door = doorOf(request, options);
-    const refusal = "status" in door ? door : door.refuse?.(request);
+    const route = routeOf(request, options);
+    const refusal = "status" in route ? route : route.refuse?.(request);
     if (refusal) return refuseUpgrade(socket, refusal);
-    const { kind, onTransport } = door as Door;
+    const { kind, onTransport } = route as UpgradeRoute;
     socket.setNoDelay(true);
-    sockets.get(door as Door)?.handleUpgrade(request, socket, head, (webSocket) => {
-      waiting.shaken(socket);
+    sockets.get(route as UpgradeRoute)?.handleUpgrade(request, socket, head, (webSocket) => {
+      waiting.handshakeDone(socket);
       const transport = webSocketTransport(webSocket, socket, kind, options.turns);
       const onAdmitted = () => waiting.release(socket);
       onTransport(boundPeer(transport, webSocket, socket, { helloBytes, onAdmitted }), request);
@@ -111,16 +111,16 @@ function socketServer(frameBytes: number, subprotocol: string): WebSocketServer 
   });
 }
 
-/** The language of a client, or why it is refused. */
-function doorOf(
+/** The route of a client, or the response that refuses it. */
+function routeOf(
   { headers }: HttpRequest,
   { allowedOrigins, native, plain }: WebSocketListenerOptions,
-): Door | HttpAnswer {
+): UpgradeRoute | HttpAnswer {
   const { origin } = headers;
   if (origin !== undefined && !allowedOrigins.includes(origin)) return { status: 403, text: "" };
   const offered = (headers["sec-websocket-protocol"] ?? "").split(",").map((name) => name.trim());
   if (offered.includes(native.subprotocol)) return native;
-  // Another version of ours is not a client of the other language.
+  // A client that offers another version of our subprotocol must not fall back to the plain route.
   const isOurs = offered.some((name) => name.startsWith(native.subprotocol.replace(/\d+$/, "")));
   if (!plain || isOurs) return mustOffer(native.subprotocol);
   return plain;
@@ -143,7 +143,7 @@ async function listen(http: Server, address: WebSocketListenerOptions["address"]
     throw new ExecwireError("INVALID_PARAMS", message, { data: { field: "path" } });
   }
   await removeStale(address.path);
-  // Nobody but us may connect from the first moment on, not only after a chmod.
+  // The umask keeps other users out from the moment the socket exists, not only after the chmod.
   const mask = process.umask(0o177);
   try {
     await listenOnce(http, () => http.listen({ ...address, backlog: BACKLOG }));
@@ -153,7 +153,7 @@ async function listen(http: Server, address: WebSocketListenerOptions["address"]
   chmodSync(address.path, 0o600);
 }
 
-/** A socket file that nobody listens on is left from a server that was killed. */
+/** Removes the socket file of a server that was killed: no process listens on it. */
 async function removeStale(path: string): Promise<void> {
   const answers = await new Promise<boolean | undefined>((resolve) => {
     const probe = connect(path);
@@ -165,7 +165,7 @@ async function removeStale(path: string): Promise<void> {
   });
   if (answers)
     throw new ExecwireError("INVALID_PARAMS", `another server listens on ${path}`, { data: { field: "path" } });
-  // A plain file refuses connections as well; it is not ours to delete.
+  // A regular file refuses connections too, and must not be deleted.
   if (answers === false && lstatSync(path).isSocket()) unlinkSync(path);
 }
 

@@ -1,5 +1,5 @@
-// The environment of a child as the exec-server makes it: the ids of its caller come from the metadata, never from an older
-// process, and what the server itself was launched with stays with the server. Order and names are those of its child_env.
+// The environment of a child, as the exec-server builds it: the caller's ids come from the request's metadata, never from an
+// older process, and the server's own launch context is not passed on. Order and names are those of its child_env.
 import { type EnvPolicy, type ProcessSpec, present } from "../../../protocol/index.ts";
 
 const THREAD_ID = "CODEX_THREAD_ID";
@@ -18,14 +18,14 @@ export const SERVER_VARIABLES: readonly string[] = [
   "OPENAI_WORKLOAD_IDENTITY_CONTEXT",
 ];
 
-/** What a client asks for. */
+/** The environment that a client requests. */
 export interface EnvironmentRequest {
   readonly env: Readonly<Record<string, string>>;
   readonly envPolicy?: Required<EnvPolicy> | undefined;
   readonly metadata?: { readonly threadId?: string | undefined; readonly toolCallId?: string | undefined } | undefined;
 }
 
-/** With metadata both ids are set or removed. Without it a thread id stays; a call id is always stale. */
+/** With metadata both ids are set or removed. Without it a thread id is kept, but a call id is removed as stale. */
 export function childEnvironment({
   env,
   envPolicy,

@@ -18,6 +18,6 @@ export async function codexDialect(): Promise<Dialect> {
     messageBytes: MESSAGE_BYTES,
     answer,
     refuse,
-    accept: (transport, parts) => new CodexConnection(parts, transport, host),
+    accept: (transport, context) => new CodexConnection(context, transport, host),
   };
 }

@@ -6,10 +6,10 @@
 // A frame that is not a message is answered with id -1; nothing a client sends costs it the connection.
 import type { Cancel } from "../../clock.ts";
 import { Outbox } from "../../server/outbox.ts";
-import type { ServedConnection, ServerParts } from "../../server/parts.ts";
 import { PendingCalls } from "../../server/pending-calls.ts";
+import { RoundRobin } from "../../server/round-robin.ts";
+import type { ServedConnection, ServerContext } from "../../server/server-context.ts";
 import { Session } from "../../server/session.ts";
-import { Turns } from "../../server/turns.ts";
 import { CLOSE, type Transport } from "../../transport/transport.ts";
 import { CODE, CodexError } from "../codex-error.ts";
 import { optional, string, struct } from "../decode.ts";
@@ -39,14 +39,14 @@ export interface CodexHost {
 
 /** Serves one transport. */
 export class CodexConnection implements ServedConnection, ProcessScope, Attachment {
-  readonly parts: ServerParts;
+  readonly context: ServerContext;
   readonly #transport: Transport;
   readonly #host: CodexHost;
   readonly #outbox: Outbox;
   readonly #heartbeat: Heartbeat;
   readonly #requests: Requests;
   readonly #recycle = (frame: Uint8Array): void => this.#host.frames.release(frame);
-  readonly #turns = new Turns();
+  readonly #roundRobin = new RoundRobin();
   readonly #lifetime = new AbortController();
   readonly signal: AbortSignal = this.#lifetime.signal;
   readonly #pending = new PendingCalls();
@@ -57,11 +57,11 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
   #isOver = false;
   #goLiveTimer: Cancel | undefined;
 
-  constructor(parts: ServerParts, transport: Transport, host: CodexHost) {
-    this.parts = parts;
+  constructor(context: ServerContext, transport: Transport, host: CodexHost) {
+    this.context = context;
     this.#host = host;
     this.#transport = transport;
-    const { clock, limits } = parts;
+    const { clock, limits } = context;
     this.#outbox = new Outbox(
       transport,
       { ...limits, outboxMaxBytes: MAX_REPLY_BYTES },
@@ -73,25 +73,25 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
       // Clients of this dialect hold a process back by not reading its output.
       { eventsCanStall: false },
     );
-    this.#outbox.join(parts.shared.memory.dialect);
+    this.#outbox.join(context.resources.memory.dialect);
     this.#heartbeat = new Heartbeat({
       clock,
       pingMs: limits.pingMs,
       ping: (pingId) => transport.ping?.(pingId),
       onBeat: () => {
-        for (const { feed } of this.#processes) feed.renew();
+        for (const { subscription } of this.#processes) subscription.renew();
       },
       onDead: () => this.#drop(),
     });
     this.#requests = new Requests(methodsOf(this, host.info), this, limits.requests);
     // If a token is required, the upgrade request has carried it; otherwise `initialize` is all that identifies a client.
-    if (parts.auth.kind === "token") this.#trust();
+    if (context.auth.kind === "token") this.#trust();
     else transport.limitFrames?.(Math.min(limits.helloBytes, host.messageBytes));
     transport.listen({
       frame: (frame) => this.#receive(frame),
       closed: () => {
         this.#finish();
-        parts.seats.free(this);
+        context.slots.free(this);
       },
       pong: (pingId) => this.#heartbeat.onPong(pingId),
     });
@@ -146,7 +146,7 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
   /** Only viewers are closed to make room for others. */
   readonly isIdle = false;
 
-  displace(): void {
+  evict(): void {
     this.#drop();
   }
 
@@ -189,9 +189,9 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
     this.#transport.admit?.();
   }
 
-  #takeSeat(): void {
+  #takeSlot(): void {
     try {
-      this.parts.seats.take(this, "control");
+      this.context.slots.take(this, "control");
     } catch (error) {
       this.close(CLOSE.tryLater, (error as Error).message);
       throw error;
@@ -201,8 +201,8 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
   #initialize(params: unknown): ReplyThen {
     const { resumeSessionId } = initializeParams.decode(params);
     if (this.#session) throw new CodexError(CODE.refused, "initialize may only be sent once per connection");
-    const { sessions, metrics } = this.parts;
-    this.#takeSeat();
+    const { sessions, metrics } = this.context;
+    this.#takeSlot();
     const session =
       resumeSessionId === undefined
         ? sessions.add<CodexSession>(new Session("control", new ClientProcesses(), 0))
@@ -212,13 +212,13 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
     this.#trust();
     sessions.attach(session, this);
     const result = { sessionId: session.id, environmentInfo: this.#host.info };
-    return new ReplyThen(result, () => this.#resumeFeeds(session));
+    return new ReplyThen(result, () => this.#resumeSubscriptions(session));
   }
 
   /** The session to resume, which must be detached. */
   #sessionToResume(id: string): CodexSession {
-    const session = this.parts.sessions.find(id) as CodexSession | undefined;
-    if (!(session?.kept instanceof ClientProcesses)) throw new CodexError(CODE.refused, `unknown session id ${id}`);
+    const session = this.context.sessions.find(id) as CodexSession | undefined;
+    if (!(session?.state instanceof ClientProcesses)) throw new CodexError(CODE.refused, `unknown session id ${id}`);
     if (!session.connection) return session;
     // The other connection may be dead without a close: probe it, and the next attempt may find the session free.
     session.connection.probe();
@@ -226,25 +226,25 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
   }
 
   /** After a resume: the events of every process of the session continue on this connection. */
-  #resumeFeeds(session: CodexSession): void {
-    if (this.#isOver || session.kept.started.size === 0) return;
-    const feeds = [...session.kept.started.values()].map(({ feed }) => feed);
-    for (const feed of feeds) feed.attach(this, { resumed: true });
+  #resumeSubscriptions(session: CodexSession): void {
+    if (this.#isOver || session.state.started.size === 0) return;
+    const subscriptions = [...session.state.started.values()].map(({ subscription }) => subscription);
+    for (const subscription of subscriptions) subscription.attach(this, { resumed: true });
     const goLive = () => {
-      for (const feed of feeds) if (!this.#isOver) feed.goLive();
+      for (const subscription of subscriptions) if (!this.#isOver) subscription.goLive();
     };
-    this.#goLiveTimer = this.parts.clock.after(GO_LIVE_AFTER_MS, goLive, { background: true });
+    this.#goLiveTimer = this.context.clock.after(GO_LIVE_AFTER_MS, goLive, { background: true });
   }
 
   get #processes(): Iterable<StartedProcess> {
-    return this.#session?.kept.started.values() ?? [];
+    return this.#session?.state.started.values() ?? [];
   }
 
   #pump(): void {
     this.#wakeDrainWaiter();
-    this.#turns.take(
+    this.#roundRobin.serve(
       this.#processes,
-      ({ feed }) => feed.pump(),
+      ({ subscription }) => subscription.pump(),
       () => this.hasRoom,
     );
   }
@@ -271,7 +271,7 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
     this.#lifetime.abort(reason);
     this.#pending.end(reason);
     for (const wake of this.#drainWaiters.splice(0)) wake();
-    if (this.#session) this.parts.sessions.detach(this.#session, this);
-    this.parts.onOver(this);
+    if (this.#session) this.context.sessions.detach(this.#session, this);
+    this.context.onOver(this);
   }
 }

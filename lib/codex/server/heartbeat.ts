@@ -1,5 +1,5 @@
 // The pings of a connection. A pong shows that the peer is alive, and, since the dialect has no acknowledgement, that everything
-// sent before its ping has arrived: events up to there need not be kept for a client that may have to reconnect.
+// sent before its ping has arrived: the log need not keep those events for a client that may have to reconnect.
 import type { Seq } from "../../../protocol/index.ts";
 import type { Cancel, Clock } from "../../clock.ts";
 
@@ -10,7 +10,7 @@ const MAX_PENDING = 64;
 /** When another connection asks for the session, its current connection is dead if nothing arrives from it for this long. */
 const PROBE_MS = 3000;
 
-/** A source of events. `received` reports up to which seq the client has received them. */
+/** A source of events. `received` reports the seq up to which the client has received them. */
 export interface AckedSource {
   readonly sentSeq: Seq;
   received(seq: Seq): void;
@@ -30,10 +30,10 @@ export interface HeartbeatOptions {
 /** Pings one connection. A client that answers no pings stays connected as long as no other connection asks for its session. */
 export class Heartbeat {
   readonly #options: HeartbeatOptions;
-  /** What was pushed since the last ping. */
+  /** Sources that have pushed since the last ping. */
   readonly #sources = new Set<AckedSource>();
   #bytes = 0;
-  /** Unanswered pings, oldest first, with what was pushed before each. */
+  /** Unanswered pings, oldest first, with the sources that had pushed before each and how far. */
   readonly #pending = new Map<number, readonly (readonly [AckedSource, Seq])[]>();
   #lastPingId = 0;
   #beat: Cancel;

@@ -1,8 +1,8 @@
-// What the port of the exec-server answers to plain HTTP and to upgrades, in its words: `/readyz` for probes, a WebSocket at `/`.
+// Responses to plain HTTP requests and to upgrades, as the exec-server sends them: `/readyz` for probes, a WebSocket at `/`.
 import { type Auth, bearerToken, roleOf } from "../../server/auth.ts";
 import type { HttpAnswer, HttpRequest } from "../../transport/websocket-server.ts";
 
-/** The answer to a request that is no upgrade. */
+/** The response to a request that is not an upgrade. */
 export function answer({ method, url, headers }: HttpRequest): HttpAnswer {
   if (headers.origin !== undefined) return { status: 403, text: "" };
   const path = pathOf(url);
@@ -12,13 +12,13 @@ export function answer({ method, url, headers }: HttpRequest): HttpAnswer {
   return { status: 400, text: "Connection header did not include 'upgrade'" };
 }
 
-/** Why an upgrade is refused; undefined for a client that may act. */
+/** Returns why an upgrade is refused; undefined accepts it. */
 export function refuse({ url, headers: { authorization } }: HttpRequest, auth: Auth): HttpAnswer | undefined {
   if (pathOf(url) !== "/") return { status: 404, text: "" };
   const token = bearerToken(authorization);
   const role = roleOf(auth, token);
   if (role === "control") return undefined;
-  if (role === "view") return { status: 403, text: "this token allows to look, which this protocol cannot" };
+  if (role === "view") return { status: 403, text: "a view token cannot be used with the Codex protocol" };
   if (authorization === undefined) return { status: 401, text: "missing websocket bearer token" };
   return { status: 401, text: token === undefined ? "invalid authorization header" : "invalid websocket bearer token" };
 }

@@ -3,10 +3,10 @@
 import { randomUUID } from "node:crypto";
 import type { ProcessSpec } from "../../../protocol/index.ts";
 import { waitForNews } from "../../log/read.ts";
-import type { ServerParts } from "../../server/parts.ts";
+import type { ServerContext } from "../../server/server-context.ts";
 import { CODE, CodexError, invalidParams } from "../codex-error.ts";
 import { base64, oneOf, optional, string, struct, u64 } from "../decode.ts";
-import { Feed } from "./feed.ts";
+import { CodexSubscription } from "./codex-subscription.ts";
 import { type MethodScope, type Methods, method, ReplyThen } from "./method.ts";
 import { readReply } from "./read-reply.ts";
 import type { CodexSession, StartedProcess } from "./session.ts";
@@ -14,7 +14,7 @@ import { specOf, startParams } from "./start-params.ts";
 
 /** What the methods use of their connection. */
 export interface ProcessScope extends MethodScope {
-  readonly parts: ServerParts;
+  readonly context: ServerContext;
   /** The session; available once the handshake is over. */
   readonly session: CodexSession;
   /** Runs a call that is aborted when the connection ends. */
@@ -35,69 +35,71 @@ const signalParams = struct("SignalParams", { processId: string, signal: oneOf("
 
 /** The process methods of one connection; `shell` is the login shell of this host. */
 export function processMethods(scope: ProcessScope, shell: string): Methods {
-  const { parts } = scope;
-  const find = async (id: string): Promise<StartedProcess | undefined> => scope.session.kept.byId.get(id);
+  const { context } = scope;
+  const find = async (id: string): Promise<StartedProcess | undefined> => scope.session.state.byId.get(id);
   return {
     "process/start": method("exec", startParams, async (params) => {
-      const spec = specOf(params, shell, parts.limits);
-      const { feed } = await start(scope, params.processId, spec);
+      const spec = specOf(params, shell, context.limits);
+      const { subscription } = await start(scope, params.processId, spec);
       // Not necessarily the connection that asked: the client may have reconnected meanwhile.
       const { session } = scope;
       const begin = () => {
-        if (session.connection) feed.attach(session.connection, { resumed: false });
+        if (session.connection) subscription.attach(session.connection, { resumed: false });
       };
       return new ReplyThen({ processId: params.processId, sandboxType: "none" }, begin);
     }),
     "process/read": method("exec", readParams, async ({ processId: id, afterSeq = 0, maxBytes, waitMs = 0 }) => {
       const found = await find(id);
       if (!found) throw new CodexError(CODE.refused, `unknown process id ${id}`);
-      const { feed } = found;
+      const { subscription } = found;
       // Reading from `afterSeq` acknowledges everything up to it.
-      feed.received(afterSeq);
-      const wait = Math.min(waitMs, parts.limits.readWaitMs);
-      await scope.whileConnected((signal) => waitForNews(feed.log, { afterSeq, waitMs: wait, signal }, parts.clock));
+      subscription.received(afterSeq);
+      const wait = Math.min(waitMs, context.limits.readWaitMs);
+      await scope.whileConnected((signal) =>
+        waitForNews(subscription.log, { afterSeq, waitMs: wait, signal }, context.clock),
+      );
       // A large reply must be sent before the next one is made.
       await scope.drained();
-      const { result, readSeq } = readReply(feed.log, afterSeq, maxBytes, parts.limits.unreadBytes);
-      return new ReplyThen(result, () => feed.wasRead(readSeq));
+      const { result, readSeq } = readReply(subscription.log, afterSeq, maxBytes, context.limits.unreadBytes);
+      return new ReplyThen(result, () => subscription.wasRead(readSeq));
     }),
     "process/write": method("exec", writeParams, async ({ processId: id, chunk, writeId }) => {
       if (writeId === "") throw invalidParams("writeId must not be empty");
       const found = await find(id);
-      return { status: found ? await found.channel.process.write(chunk, { writeId }) : "unknownProcess" };
+      return { status: found ? await found.shared.process.write(chunk, { writeId }) : "unknownProcess" };
     }),
     "process/signal": method("exec", signalParams, async ({ processId: id }) => {
-      await (await find(id))?.channel.process.signal("SIGINT", { scope: "group" });
+      await (await find(id))?.shared.process.signal("SIGINT", { scope: "group" });
       return {};
     }),
     // Kills the whole tree at once, including descendants that left the group. What an exited process left behind keeps
     // running, as with the exec-server; it ends with the session.
     "process/terminate": method("exec", processId, async ({ processId: id }) => {
       const found = await find(id);
-      if (!found || found.feed.log.exited) return { running: false };
-      return found.channel.process.terminate({ graceMs: 0, scope: "tree" });
+      if (!found || found.subscription.log.exited) return { running: false };
+      return found.shared.process.terminate({ graceMs: 0, scope: "tree" });
     }),
   };
 }
 
 async function start(scope: ProcessScope, id: string, spec: ProcessSpec): Promise<StartedProcess> {
-  const { session, parts } = scope;
-  if (session.kept.byId.has(id)) throw new CodexError(CODE.refused, `process ${id} already exists`);
+  const { session, context } = scope;
+  if (session.state.byId.has(id)) throw new CodexError(CODE.refused, `process ${id} already exists`);
   const starting = (async () => {
     await scope.filesSettled();
-    const channel = await session.start(parts.channels, spec, randomUUID());
-    const feed = new Feed(id, channel.process.log, parts.limits.unreadBytes);
-    const started = { id, channel, feed };
-    session.kept.add(started);
+    const shared = await session.start(context.processes, spec, randomUUID());
+    const subscription = new CodexSubscription(id, shared.process.log, context.limits.unreadBytes);
+    const started = { id, shared, subscription };
+    session.state.add(started);
     return started;
   })();
   // Registered in the turn of the request, so that later requests find it; removed at once when the start fails.
-  session.kept.byId.set(
+  session.state.byId.set(
     id,
     starting.catch(() => undefined),
   );
   return starting.catch((error) => {
-    session.kept.byId.delete(id);
+    session.state.byId.delete(id);
     throw error;
   });
 }

@@ -1,17 +1,18 @@
-// What a session of this dialect keeps: the processes that its client started, by the client's own ids.
-import type { Channel } from "../../server/channel.ts";
-import type { Kept, Session, SessionConnection } from "../../server/session.ts";
-import type { Feed, FeedTarget } from "./feed.ts";
+// The state of a session of this dialect: the processes that its client started, by the client's own ids.
+
+import type { Session, SessionConnection, SessionState } from "../../server/session.ts";
+import type { SharedProcess } from "../../server/shared-process.ts";
+import type { CodexSubscription, PushTarget } from "./codex-subscription.ts";
 
 /** A process under its client's id. */
 export interface StartedProcess {
   readonly id: string;
-  readonly channel: Channel;
-  readonly feed: Feed;
+  readonly shared: SharedProcess;
+  readonly subscription: CodexSubscription;
 }
 
 /** A connection, as its session sees it. */
-export interface Attachment extends SessionConnection, FeedTarget {
+export interface Attachment extends SessionConnection, PushTarget {
   /** Another connection asks for this session: closes the connection unless its peer proves to be alive. */
   probe(): void;
 }
@@ -20,35 +21,35 @@ export interface Attachment extends SessionConnection, FeedTarget {
 export type CodexSession = Session<ClientProcesses, Attachment>;
 
 /** The processes of one client. */
-export class ClientProcesses implements Kept {
+export class ClientProcesses implements SessionState {
   /** By the client's id, until the process is removed: the outcome of the start, undefined when it failed. Calls wait for it. */
   readonly byId = new Map<string, Promise<StartedProcess | undefined>>();
   /** Processes that run or can still be read. */
-  readonly started = new Map<Channel, StartedProcess>();
+  readonly started = new Map<SharedProcess, StartedProcess>();
 
   get isEmpty(): boolean {
     return this.byId.size === 0;
   }
 
   add(process: StartedProcess): void {
-    process.channel.holders.add(this);
-    this.started.set(process.channel, process);
+    process.shared.removalListeners.add(this);
+    this.started.set(process.shared, process);
   }
 
   detached(): void {
-    for (const { feed } of this.started.values()) feed.detach();
+    for (const { subscription } of this.started.values()) subscription.detach();
   }
 
-  removed(channel: Channel): void {
-    const process = this.started.get(channel);
+  removed(shared: SharedProcess): void {
+    const process = this.started.get(shared);
     if (!process) return;
-    process.feed.end();
-    channel.holders.delete(this);
-    this.started.delete(channel);
+    process.subscription.end();
+    shared.removalListeners.delete(this);
+    this.started.delete(shared);
     this.byId.delete(process.id);
   }
 
   end(): void {
-    for (const channel of [...this.started.keys()]) this.removed(channel);
+    for (const shared of [...this.started.keys()]) this.removed(shared);
   }
 }

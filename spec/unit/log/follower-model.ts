@@ -5,16 +5,16 @@ import { Cursor } from "../../../lib/log/cursor.ts";
 import { type EventSource, Follower, type FollowerOptions } from "../../../lib/log/follower.ts";
 import type { Hold } from "../../../lib/log/log-view.ts";
 import type { ReplayLog } from "../../../lib/log/replay-log.ts";
-import { HeldPosition } from "../../../lib/server/held-position.ts";
+import { AckedPosition } from "../../../lib/server/acked-position.ts";
 import type { Delivery, DeliveryMode, GapNotice, ProcessEvent, Seq } from "../../../protocol/index.ts";
 
 /** The server's side of one subscription: a cursor, and a window from the position that its session holds. */
 class ServedSubscription {
   readonly #cursor: Cursor;
   readonly #windowBytes: number;
-  readonly #position: HeldPosition | undefined;
+  readonly #position: AckedPosition | undefined;
 
-  constructor(log: ReplayLog, afterSeq: Seq, windowBytes: number, position: HeldPosition | undefined) {
+  constructor(log: ReplayLog, afterSeq: Seq, windowBytes: number, position: AckedPosition | undefined) {
     this.#cursor = new Cursor(log, afterSeq);
     this.#windowBytes = windowBytes;
     this.#position = position;
@@ -45,7 +45,7 @@ export class Line {
   #frames: Frame[] = [];
   #subscription: ServedSubscription | undefined;
   /** Belongs to the session: a cut leaves it as it is. */
-  #position: HeldPosition | undefined;
+  #position: AckedPosition | undefined;
   #round = 0;
   up = true;
 
@@ -107,7 +107,7 @@ export class Line {
   #serve(afterSeq: Seq, delivery: DeliveryMode, acked: Seq, round: number): void {
     if (delivery === "gap") this.#release();
     else if (this.#position?.isLive) this.#position.moveTo(acked);
-    else this.#position = new HeldPosition(this.#log, acked);
+    else this.#position = new AckedPosition(this.#log, acked);
     this.#subscription = new ServedSubscription(this.#log, afterSeq, this.#windowBytes, this.#position);
     this.#frames.push({ type: "began", round });
   }

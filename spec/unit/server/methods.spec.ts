@@ -7,8 +7,8 @@ import { refusal } from "../../support/refusal.ts";
 
 /** Calls a method on a server whose look-up of the process fails. */
 function call(method: MethodName, code: ErrorCode): Promise<unknown> {
-  const channels = { at: async () => Promise.reject(new ExecwireError(code, "the look-up failed")) };
-  const context = { channels, session: { role: "control" } } as unknown as MethodContext;
+  const processes = { at: async () => Promise.reject(new ExecwireError(code, "the look-up failed")) };
+  const context = { processes, session: { role: "control" } } as unknown as MethodContext;
   const handle = methods[method].handle as (params: object, context: MethodContext) => Promise<unknown>;
   return handle({ processId: "p", incarnation: "i" }, context);
 }

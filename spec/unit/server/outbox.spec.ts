@@ -128,7 +128,7 @@ describe("an outbox", () => {
     const { outbox, told, unsent, sent } = make();
     const uses: ((make: () => Uint8Array) => void)[] = [];
     for (let count = 0; count < 2; count += 1) outbox.reserve(60, (use) => uses.push(use));
-    expect([uses.length, outbox.canAnswer, outbox.mark, told]).toEqual([1, false, undefined, ["pause"]]);
+    expect([uses.length, outbox.canAnswer, outbox.progress, told]).toEqual([1, false, undefined, ["pause"]]);
     uses[0]?.(() => new Uint8Array(20));
     expect([unsent.length, outbox.bytes]).toEqual([1, 20]);
     sent();
@@ -247,10 +247,14 @@ describe("the memory that outboxes share", () => {
   it("is used by running requests, too: beyond half of it only within a connection's share", () => {
     const { join, pool } = share(400);
     const [greedy, modest] = [join(), join()];
-    for (let count = 0; count < 4; count += 1) expect(greedy.outbox.hold(50)).toBe(true);
-    expect([greedy.outbox.hold(50), modest.outbox.hold(90), modest.outbox.hold(20)]).toEqual([false, true, false]);
+    for (let count = 0; count < 4; count += 1) expect(greedy.outbox.tryCharge(50)).toBe(true);
+    expect([greedy.outbox.tryCharge(50), modest.outbox.tryCharge(90), modest.outbox.tryCharge(20)]).toEqual([
+      false,
+      true,
+      false,
+    ]);
     greedy.outbox.release(200);
-    expect(modest.outbox.hold(20)).toBe(true);
+    expect(modest.outbox.tryCharge(20)).toBe(true);
     greedy.push(300);
     expect(pool.isExhausted).toBe(true);
     // With its end.

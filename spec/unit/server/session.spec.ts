@@ -3,9 +3,9 @@ import { describe, expect, it } from "@jest/globals";
 import { MemoryBudget } from "../../../lib/log/memory-budget.ts";
 import { ReplayLog } from "../../../lib/log/replay-log.ts";
 import type { Role } from "../../../lib/server/auth.ts";
-import type { Channel } from "../../../lib/server/channel.ts";
 import { type NativeSession, Resumption } from "../../../lib/server/resumption.ts";
 import { Session, type SessionConnection } from "../../../lib/server/session.ts";
+import type { SharedProcess } from "../../../lib/server/shared-process.ts";
 import { decode, encode, type ReplyMessage } from "../../../protocol/index.ts";
 import { print } from "../../support/log-writing.ts";
 import { nextTurn } from "../../support/next-turn.ts";
@@ -27,41 +27,41 @@ class Recorder implements SessionConnection {
 const open = (role: Role, budget?: MemoryBudget): NativeSession => new Session(role, new Resumption(budget));
 /** Does a request of a session once, like a connection. */
 const once = (session: NativeSession, id: number, act: () => Promise<Uint8Array>, after: () => void = nothing) =>
-  session.kept.once(id, act, (outcome) => session.connection?.send(outcome), after);
+  session.state.once(id, act, (outcome) => session.connection?.send(outcome), after);
 
 const reply = (id: number): ReplyMessage => ({ type: "reply", id, result: { id } });
 const frame = (id: number) => encode(reply(id));
 const nothing = () => undefined;
 
 describe("a session", () => {
-  it("holds what a lossless subscription has not read from its start on, and again after its hold was dropped", () => {
+  it("holds what a lossless subscription has not read, and starts a new position once the old one has lapsed", () => {
     const log = new ReplayLog({ retainedBytes: 3 });
-    const channel = { process: { log }, holders: new Set() } as unknown as Channel;
+    const shared = { process: { log }, removalListeners: new Set() } as unknown as SharedProcess;
     const session = open("control");
-    const first = session.kept.positionIn(channel, 0);
+    const first = session.state.positionOf(shared, 0);
     for (const text of ["one", "two"]) print(log, text);
     first.ack(2);
-    // A later reader begins further back.
-    expect([session.kept.positionIn(channel, 1) === first, first.bytesUpTo(2)]).toEqual([true, 3]);
+    // A reader that came later begins further back.
+    expect([session.state.positionOf(shared, 1) === first, first.bytesUpTo(2)]).toEqual([true, 3]);
     log.holds.beginLease();
     log.holds.endLease();
-    const second = session.kept.positionIn(channel, 2);
+    const second = session.state.positionOf(shared, 2);
     print(log, "six");
     expect([first.isLive, second.isLive, second.bytesUpTo(3)]).toEqual([false, true, 3]);
     session.end();
     expect(second.isLive).toBe(false);
   });
 
-  it("counts as a session of a process as long as it has a position there", () => {
-    const channel = { process: { log: new ReplayLog() }, holders: new Set() } as unknown as Channel;
+  it("listens for the removal of a process as long as it has a position in it", () => {
+    const shared = { process: { log: new ReplayLog() }, removalListeners: new Set() } as unknown as SharedProcess;
     const session = open("control");
-    const position = session.kept.positionIn(channel, 0);
-    expect([[...channel.holders], session.ownsNothing]).toEqual([[session.kept], false]);
-    session.kept.release(channel);
-    expect([channel.holders.size, position.isLive, session.ownsNothing]).toEqual([0, false, true]);
-    session.kept.positionIn(channel, 0);
+    const position = session.state.positionOf(shared, 0);
+    expect([[...shared.removalListeners], session.ownsNothing]).toEqual([[session.state], false]);
+    session.state.release(shared);
+    expect([shared.removalListeners.size, position.isLive, session.ownsNothing]).toEqual([0, false, true]);
+    session.state.positionOf(shared, 0);
     session.end();
-    expect([channel.holders.size, session.ownsNothing]).toEqual([0, true]);
+    expect([shared.removalListeners.size, session.ownsNothing]).toEqual([0, true]);
   });
 
   it("has the role and the grace with which it was created", () => {
@@ -73,7 +73,7 @@ describe("a session", () => {
     const session = new Session("control", new Resumption(undefined, 10));
     once(session, 1, async () => new Uint8Array(90), nothing);
     await nextTurn();
-    const isFull = (sessionRepliesBytes: number) => session.kept.isFull({ requests: 100, sessionRepliesBytes });
+    const isFull = (sessionRepliesBytes: number) => session.state.isFull({ requests: 100, sessionRepliesBytes });
     expect([isFull(99), isFull(100)]).toEqual([true, false]);
   });
 
@@ -129,14 +129,14 @@ describe("a session", () => {
     for (const id of [1, 2]) once(session, id, async () => frame(id), nothing);
     once(session, 3, () => new Promise<Uint8Array>(nothing), nothing);
     await nextTurn();
-    const isFull = (requests: number) => session.kept.isFull({ requests, sessionRepliesBytes: 1_000_000 });
+    const isFull = (requests: number) => session.state.isFull({ requests, sessionRepliesBytes: 1_000_000 });
     const holds = () => [1, 2, 3, 4].filter(isFull).length;
     expect(holds()).toBe(3);
-    session.kept.forget([1, 3, 99]);
+    session.state.forget([1, 3, 99]);
     expect(holds()).toBe(2);
-    session.kept.forgetAllBut([]);
+    session.state.forgetAllBut([]);
     expect(holds()).toBe(1);
-    expect([session.kept.knows(3), session.kept.knows(99), isFull(1)]).toEqual([true, false, true]);
+    expect([session.state.knows(3), session.state.knows(99), isFull(1)]).toEqual([true, false, true]);
   });
 
   it("keeps no more unacknowledged replies than its own bound and that of all sessions allow", async () => {
@@ -145,13 +145,13 @@ describe("a session", () => {
     const bounds = { requests: 100, sessionRepliesBytes: 2_500 };
     once(session, 1, async () => new Uint8Array(1_000), nothing);
     await nextTurn();
-    expect([session.kept.isFull(bounds), other.kept.isFull(bounds)]).toEqual([false, false]);
+    expect([session.state.isFull(bounds), other.state.isFull(bounds)]).toEqual([false, false]);
     once(other, 1, async () => new Uint8Array(1_000), nothing);
     await nextTurn();
     // A reply costs more than its bytes.
-    expect([session.kept.isFull(bounds), other.kept.isFull(bounds)]).toEqual([true, true]);
-    session.kept.forget([1]);
-    expect(other.kept.isFull(bounds)).toBe(false);
+    expect([session.state.isFull(bounds), other.state.isFull(bounds)]).toEqual([true, true]);
+    session.state.forget([1]);
+    expect(other.state.isFull(bounds)).toBe(false);
     other.end();
     expect(kept.used).toBe(0);
   });
@@ -173,7 +173,7 @@ describe("a session", () => {
     settle(frame(1));
     once(session, 2, async () => frame(2), nothing);
     await nextTurn();
-    expect([kept.used, session.kept.knows(1), session.kept.knows(2)]).toEqual([0, false, false]);
+    expect([kept.used, session.state.knows(1), session.state.knows(2)]).toEqual([0, false, false]);
   });
 
   it("performs the follow-up of a reply after the reply", async () => {

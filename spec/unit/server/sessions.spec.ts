@@ -42,7 +42,7 @@ describe("the sessions of a server", () => {
     clock.advance(1);
     expect(ended).toEqual([session]);
     expect(() =>
-      resume(sessions, { sessionId: session.id, secret: session.kept.secret, pending: [] }, "control"),
+      resume(sessions, { sessionId: session.id, secret: session.state.secret, pending: [] }, "control"),
     ).toThrow(unknown);
   });
 
@@ -59,8 +59,8 @@ describe("the sessions of a server", () => {
 
   it("are resumed only with their secret and in the same role", () => {
     const { sessions } = make();
-    const { id: sessionId, kept } = sessions.add(open("view"));
-    const { secret } = kept;
+    const { id: sessionId, state } = sessions.add(open("view"));
+    const { secret } = state;
     const come = (facts: object, role: "view" | "control" = "view") =>
       resume(sessions, { sessionId, secret, pending: [], ...facts }, role);
     expect(come({}).id).toBe(sessionId);
@@ -117,8 +117,8 @@ describe("the sessions of a server", () => {
     },
   );
 
-  it("have secrets that cannot be guessed", () => {
-    const secrets = new Set(Array.from({ length: 100 }, () => open("view").kept.secret));
+  it("have secrets that nobody can guess", () => {
+    const secrets = new Set(Array.from({ length: 100 }, () => open("view").state.secret));
     expect(secrets.size).toBe(100);
     for (const secret of secrets) expect(Buffer.from(secret, "base64url").length).toBe(32);
   });

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from "@jest/globals";
 import { ExecwireError } from "../../../lib/errors.ts";
 import type { Backend } from "../../../lib/process/backend.ts";
 import type { Process } from "../../../lib/process/process.ts";
-import { Channels } from "../../../lib/server/channels.ts";
+import { SharedProcesses } from "../../../lib/server/shared-processes.ts";
 import type { ProcessInfo } from "../../../protocol/index.ts";
 import { refusal } from "../../support/refusal.ts";
 
@@ -11,7 +11,7 @@ describe("the process of an address", () => {
   /** The incarnation that the backend knows, if any, and the number of look-ups. */
   let present: string | undefined;
   let asked: number;
-  let channels: Channels;
+  let processes: SharedProcesses;
   beforeEach(() => {
     present = "first";
     asked = 0;
@@ -20,14 +20,14 @@ describe("the process of an address", () => {
       if (present === undefined) throw new ExecwireError("PROCESS_UNKNOWN", "no such process");
       return { id, incarnation: present } as Process;
     };
-    channels = new Channels({ attach } as unknown as Backend);
+    processes = new SharedProcesses({ attach } as unknown as Backend);
   });
 
-  const at = async (incarnation: string) => (await channels.at({ processId: "p", incarnation })).process.incarnation;
+  const at = async (incarnation: string) => (await processes.at({ processId: "p", incarnation })).process.incarnation;
   const unknown = { code: "PROCESS_UNKNOWN", data: { processId: "p" } };
 
-  it("is looked up once, and is then the same object", async () => {
-    const [one, other] = [channels.find("p"), channels.find("p")];
+  it("is looked up once, and then the same object", async () => {
+    const [one, other] = [processes.find("p"), processes.find("p")];
     expect(await one).toBe(await other);
     expect(await at("first")).toBe("first");
     expect(asked).toBe(1);
@@ -37,7 +37,7 @@ describe("the process of an address", () => {
     expect(await at("first")).toBe("first");
     present = "second";
     expect(await at("second")).toBe("second");
-    expect((await channels.find("p")).process.incarnation).toBe("second");
+    expect((await processes.find("p")).process.incarnation).toBe("second");
     expect(asked).toBe(2);
   });
 
@@ -53,20 +53,20 @@ describe("the process of an address", () => {
     expect(await refusal(at("first"))).toEqual({ code: "PROCESS_UNKNOWN", data: {} });
     present = "first";
     expect(await at("first")).toBe("first");
-    channels.forget({ processId: "p", incarnation: "first" } as ProcessInfo);
+    processes.forget({ processId: "p", incarnation: "first" } as ProcessInfo);
     present = "second";
-    expect((await channels.find("p")).process.incarnation).toBe("second");
+    expect((await processes.find("p")).process.incarnation).toBe("second");
   });
 
   it("is released by everything that holds it when it is removed", async () => {
-    const channel = await channels.find("p");
+    const shared = await processes.find("p");
     const released: unknown[] = [];
-    const owned = new Set([channel]);
-    channel.owner = { owned };
-    channel.holders.add({ removed: (which) => released.push(which) });
-    channels.forget({ processId: "p", incarnation: "another" } as ProcessInfo);
+    const owned = new Set([shared]);
+    shared.owner = { owned };
+    shared.removalListeners.add({ removed: (which) => released.push(which) });
+    processes.forget({ processId: "p", incarnation: "another" } as ProcessInfo);
     expect([released, owned.size]).toEqual([[], 1]);
-    channels.forget({ processId: "p", incarnation: "first" } as ProcessInfo);
-    expect([released, owned.size]).toEqual([[channel], 0]);
+    processes.forget({ processId: "p", incarnation: "first" } as ProcessInfo);
+    expect([released, owned.size]).toEqual([[shared], 0]);
   });
 });

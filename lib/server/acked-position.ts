@@ -1,15 +1,15 @@
-// How far a client has read a process. It outlives a connection: what was sent and lost on the way, or printed while the client
-// was away, is still there when it comes back.
+// How far a client has read the log of a process. It survives the connection: events that were lost in transit, or appended
+// while the client was disconnected, are still in the log when it reconnects.
 import type { Seq } from "../../protocol/index.ts";
 import type { Hold, LogView } from "../log/log-view.ts";
 
-/** An acknowledged position that keeps what follows it. */
-export class HeldPosition {
+/** An acknowledged position; the events after it stay in the log. */
+export class AckedPosition {
   readonly #log: LogView;
   readonly #hold: Hold;
   #acked: Seq;
 
-  /** With `upToBytes` it never pauses the process, and keeps no more than that. */
+  /** With `upToBytes` it never pauses the process, and keeps at most that many bytes. */
   constructor(log: LogView, acked: Seq, upToBytes?: number) {
     this.#log = log;
     this.#acked = acked;
@@ -26,13 +26,13 @@ export class HeldPosition {
     return this.#hold.isLive;
   }
 
-  /** The client has read up to `acked`. That is less than before when it starts over for a reader that came later. */
+  /** Sets the position to `acked`. It moves backwards when the client subscribes again for a reader that starts earlier. */
   moveTo(acked: Seq): void {
     this.#acked = acked;
     this.#hold.renew();
   }
 
-  /** The client has received everything up to `seq`. Repeated, it proves that the client is alive. */
+  /** The client has received everything up to `seq`. A repeated value shows that the client is alive. */
   ack(seq: Seq): void {
     if (seq > this.#acked) this.moveTo(seq);
     else this.#hold.renew();

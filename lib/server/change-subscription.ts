@@ -1,21 +1,22 @@
-// Changes of state on their way to one connection: while it has no room, only the latest of each process is kept.
+// State changes on their way to one connection. While its outbox is full, only the latest change of each process is kept.
 import { encode, type ProcessInfo } from "../../protocol/index.ts";
 import { fitInfo } from "../process/process-info.ts";
 import type { Outbox } from "./outbox.ts";
 
-/** What is around a process in a frame. */
-const AROUND_BYTES = 64;
+/** Bytes of a frame around the process info. */
+const ENVELOPE_BYTES = 64;
 
-/** Sends changes once somebody asked for them. */
-export class ChangeFeed {
+/** Sends state changes to one client, from `open` on. */
+export class ChangeSubscription {
   readonly #outbox: Outbox;
+  /** Unsent changes by incarnation. */
   readonly #latest = new Map<string, ProcessInfo>();
   readonly #maxBytes: number;
   #open = false;
 
   constructor(outbox: Outbox, frameBytes: number) {
     this.#outbox = outbox;
-    this.#maxBytes = frameBytes - AROUND_BYTES;
+    this.#maxBytes = frameBytes - ENVELOPE_BYTES;
   }
 
   get isOpen(): boolean {

@@ -1,9 +1,9 @@
-// Many processes share one connection: a few that never stop must leave room for the others.
+// Many readers on one connection: a few that never stop must not starve the others.
 import { expect, it } from "@jest/globals";
-import { Turns } from "../../../lib/server/turns.ts";
+import { RoundRobin } from "../../../lib/server/round-robin.ts";
 
-it("begins after the one that used up the room, so that each gets a turn", () => {
-  const turns = new Turns();
+it("begins after the one that used the room up, so that every reader gets a turn", () => {
+  const roundRobin = new RoundRobin();
   const served: string[] = [];
   // Floods use up the room at once, the other processes never do.
   for (let round = 0; round < 3; round += 1) {
@@ -12,20 +12,20 @@ it("begins after the one that used up the room, so that each gets a turn", () =>
       served.push(name);
       if (name.startsWith("flood")) room = false;
     };
-    turns.take(["flood 1", "flood 2", "quiet"], serve, () => room);
+    roundRobin.serve(["flood 1", "flood 2", "quiet"], serve, () => room);
   }
   expect(served).toEqual(["flood 1", "flood 2", "quiet", "flood 1"]);
 });
 
-it("serves all if there is room for all, and can be empty", () => {
+it("serves all members when there is room for all, and none when there are none", () => {
   const served: number[] = [];
-  const turns = new Turns();
-  turns.take(
+  const roundRobin = new RoundRobin();
+  roundRobin.serve(
     [1, 2, 3],
     (member) => served.push(member),
     () => true,
   );
-  turns.take(
+  roundRobin.serve(
     [],
     () => served.push(0),
     () => true,

@@ -4,35 +4,35 @@ import type { Clock } from "../clock.ts";
 import type { Backend } from "../process/backend.ts";
 import type { ServerMetrics } from "../telemetry/server-metrics.ts";
 import type { Auth } from "./auth.ts";
-import type { Channels } from "./channels.ts";
-import type { Seats } from "./seats.ts";
+import type { ConnectionSlots } from "./connection-slots.ts";
 import type { Session, SessionConnection } from "./session.ts";
 import type { Sessions } from "./sessions.ts";
-import type { Shared } from "./shared.ts";
+import type { SharedProcesses } from "./shared-processes.ts";
+import type { SharedResources } from "./shared-resources.ts";
 
-/** A connection as its server sees it. */
+/** A connection, as its server uses it. */
 export interface ServedConnection extends SessionConnection {
-  /** Ends the connection; its session stays. */
+  /** Closes the connection; its session stays. */
   close(code: number, reason: string): void;
-  /** A process has changed its state. */
+  /** Called when a process has changed its state. */
   changed?(process: ProcessInfo): void;
 }
 
-/** Handed to each connection. */
-export interface ServerParts {
+/** The state and services that every connection gets. */
+export interface ServerContext {
   readonly backend: Backend;
-  readonly channels: Channels;
+  readonly processes: SharedProcesses;
   readonly sessions: Sessions;
-  readonly seats: Seats;
+  readonly slots: ConnectionSlots;
   readonly auth: Auth;
   readonly limits: Limits;
   readonly metrics: ServerMetrics;
   readonly clock: Clock;
-  readonly shared: Shared;
-  /** Ends a session with the processes it started. */
+  readonly resources: SharedResources;
+  /** Ends a session and the processes it started. */
   closeSession(session: Session, graceMs: number | undefined): Promise<void>;
-  /** A connection was closed for what its peer did. */
+  /** Called when a connection is closed because of what its peer did. */
   onRefused(code: number, reason: string): void;
-  /** A connection is over. */
+  /** Called when a connection has ended. */
   onOver(connection: ServedConnection): void;
 }

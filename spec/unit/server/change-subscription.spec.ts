@@ -1,6 +1,6 @@
 // Changes of state for one connection: while it has no room, only the latest of each process is kept.
 import { describe, expect, it } from "@jest/globals";
-import { ChangeFeed } from "../../../lib/server/change-feed.ts";
+import { ChangeSubscription } from "../../../lib/server/change-subscription.ts";
 import type { Outbox } from "../../../lib/server/outbox.ts";
 import { decode, limits, type ProcessInfo, type ProcessState } from "../../../protocol/index.ts";
 
@@ -13,7 +13,7 @@ function make() {
       sent.push(`${process.incarnation} ${process.state}`);
     },
   };
-  return { feed: new ChangeFeed(outbox as unknown as Outbox, limits.frameBytes), outbox, sent };
+  return { subscription: new ChangeSubscription(outbox as unknown as Outbox, limits.frameBytes), outbox, sent };
 }
 
 function info(incarnation: string, state: ProcessState): ProcessInfo {
@@ -33,25 +33,25 @@ function info(incarnation: string, state: ProcessState): ProcessInfo {
   };
 }
 
-describe("a feed of changes", () => {
-  it("sends nothing before a subscription", () => {
-    const { feed, sent } = make();
-    feed.add(info("a", "running"));
-    feed.open();
-    feed.pump();
+describe("a subscription of changes", () => {
+  it("sends nothing before the client subscribed", () => {
+    const { subscription, sent } = make();
+    subscription.add(info("a", "running"));
+    subscription.open();
+    subscription.pump();
     expect(sent).toEqual([]);
   });
 
   it("sends every change while there is room", () => {
-    const { feed, sent } = make();
-    feed.open();
-    for (const state of ["starting", "running", "exited"] as const) feed.add(info("a", state));
+    const { subscription, sent } = make();
+    subscription.open();
+    for (const state of ["starting", "running", "exited"] as const) subscription.add(info("a", state));
     expect(sent).toEqual(["a starting", "a running", "a exited"]);
   });
 
-  it("keeps the latest change of each process while there is no room, in the order in which they began to wait", () => {
-    const { feed, outbox, sent } = make();
-    feed.open();
+  it("keeps the latest of each process while there is none, in the order in which they began to wait", () => {
+    const { subscription, outbox, sent } = make();
+    subscription.open();
     outbox.hasRoom = false;
     for (const [name, state] of [
       ["a", "running"],
@@ -59,12 +59,12 @@ describe("a feed of changes", () => {
       ["a", "exited"],
       ["a", "closed"],
     ] as const) {
-      feed.add(info(name, state));
+      subscription.add(info(name, state));
     }
     expect(sent).toEqual([]);
     outbox.hasRoom = true;
-    feed.pump();
-    feed.pump();
+    subscription.pump();
+    subscription.pump();
     expect(sent).toEqual(["a closed", "b running"]);
   });
 });

@@ -1,16 +1,16 @@
-// Looks for viewers: one at a time, connections in turn, one look for all requests made before it.
+// Expensive queries of viewers: one at a time, connections in turn, one query for all requests that came before it began.
 import { describe, expect, it } from "@jest/globals";
-import { Looks } from "../../../lib/server/looks.ts";
 import { PendingCalls } from "../../../lib/server/pending-calls.ts";
+import { QueryQueue } from "../../../lib/server/query-queue.ts";
 import { nextTurn } from "../../support/next-turn.ts";
 
 function make() {
-  const looks = new Looks(nextTurn);
+  const queue = new QueryQueue(nextTurn);
   const begun: string[] = [];
   const open: (() => void)[] = [];
-  const ask = (asker: { isOver: boolean }, key: string) =>
-    looks.ask(
-      asker,
+  const ask = (requester: { isOver: boolean }, key: string) =>
+    queue.run(
+      requester,
       key,
       () =>
         new Promise<string>((resolve) => {
@@ -26,8 +26,8 @@ function make() {
   return { ask, begun, finish };
 }
 
-describe("looks for viewers", () => {
-  it("are shared by all equal requests made before they begin, and repeated for later ones", async () => {
+describe("expensive queries of viewers", () => {
+  it("are shared by all requests for the same before they begin, and done again for later ones", async () => {
     const { ask, begun, finish } = make();
     const viewers = Array.from({ length: 50 }, () => ({ isOver: false }));
     const first = ask(viewers[0] as { isOver: boolean }, "a");
@@ -63,24 +63,24 @@ describe("looks for viewers", () => {
 
   it("are followed by a pause that grows with their duration", async () => {
     const rests: number[] = [];
-    const looks = new Looks(async (lookMs) => void rests.push(lookMs));
+    const queue = new QueryQueue(async (queryMs) => void rests.push(queryMs));
     const viewer = { isOver: false };
     const busy = (ms: number) => async () => {
       const end = performance.now() + ms;
       while (performance.now() < end) await nextTurn();
     };
-    await Promise.all([looks.ask(viewer, "a", busy(20)), looks.ask(viewer, "b", busy(0))]);
+    await Promise.all([queue.run(viewer, "a", busy(20)), queue.run(viewer, "b", busy(0))]);
     await nextTurn();
     expect(rests.length).toBe(2);
     expect(rests[0]).toBeGreaterThanOrEqual(20);
     expect(rests[1]).toBeLessThan(rests[0] as number);
   });
 
-  it("continue after one that failed", async () => {
-    const looks = new Looks();
+  it("go on after one that failed", async () => {
+    const queue = new QueryQueue();
     const viewer = { isOver: false };
-    const failed = looks.ask(viewer, "a", () => Promise.reject(new Error("no /proc")));
-    const next = looks.ask(viewer, "b", async () => "fine");
+    const failed = queue.run(viewer, "a", () => Promise.reject(new Error("no /proc")));
+    const next = queue.run(viewer, "b", async () => "fine");
     await expect(failed).rejects.toThrow("no /proc");
     expect(await next).toBe("fine");
   });
