@@ -104,7 +104,7 @@ export class Dispatcher {
       if (this.#outbox.canAnswer || reply.keeps <= limits.requestOverheadBytes) {
         return this.#outbox.answer(() => answer(reply.make), begin);
       }
-      // The result is dropped: it could keep output in memory that the log has evicted. The request runs again when there is room.
+      // The result is dropped: it may hold output that the log has evicted. The request runs again once there is room.
       this.#outbox.reserve(reply.keeps, (use) => {
         void this.#perform(request, announced).then((again) => use(() => answer(again.make)));
       });
