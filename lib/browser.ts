@@ -2,7 +2,7 @@
 import { SUBPROTOCOL } from "../protocol/index.ts";
 import { connectOver } from "./client/connect.ts";
 import type { ClientOptions, RemoteBackend } from "./client/remote-backend.ts";
-import { openPlatformWebSocket } from "./transport/websocket-browser.ts";
+import { openPlatformWebSocket } from "./transport/websocket/websocket-browser.ts";
 
 export { RemoteBackend } from "./client/remote-backend.ts";
 export { ExecwireError } from "./errors.ts";

@@ -8,7 +8,7 @@ import { withDefaults } from "./limits.ts";
 import { clientMetrics, followLink } from "./telemetry/client-metrics.ts";
 import { openCommand } from "./transport/command.ts";
 import type { OpenTransport } from "./transport/transport.ts";
-import { type OpenLimits, openWebSocket } from "./transport/websocket-client.ts";
+import { type OpenLimits, openWebSocket } from "./transport/websocket/websocket-client.ts";
 
 /** The address of a server: `ws://HOST:PORT`, `wss://...`, `unix:PATH`, or a program that serves on its stdin and stdout. */
 export type ServerAddress = string | { readonly command: readonly string[] };

@@ -39,14 +39,14 @@ export { type CodexClientOptions, connectCodex } from "./codex/client/connect-co
 export { codexDialect } from "./codex/server/codex-dialect.ts";
 export { type ConnectOptions, connect, type ServerAddress } from "./connect.ts";
 export { ExecwireError } from "./errors.ts";
-export type { RunChunk, RunStream } from "./exec/capture.ts";
-export type { CapturedOutput, CapturedOutputJson, Omission } from "./exec/captured-output.ts";
-export { execText } from "./exec/exec-text.ts";
-export type { PathMapping } from "./exec/path-mapping.ts";
-export type { RunResult } from "./exec/result.ts";
-export { type Run, run, startRun } from "./exec/run.ts";
-export { type RunOptions, runDefaults } from "./exec/run-options.ts";
-export { type ExecLimits, execLimits } from "./exec/session-limits.ts";
+export type { RunChunk, RunStream } from "./exec/run/capture.ts";
+export type { CapturedOutput, CapturedOutputJson, Omission } from "./exec/run/captured-output.ts";
+export type { RunResult } from "./exec/run/result.ts";
+export { type Run, run, startRun } from "./exec/run/run.ts";
+export { type RunOptions, runDefaults } from "./exec/run/run-options.ts";
+export { execText } from "./exec/sessions/exec-text.ts";
+export type { PathMapping } from "./exec/sessions/path-mapping.ts";
+export { type ExecLimits, execLimits } from "./exec/sessions/session-limits.ts";
 export type {
   ExecFacts,
   ExecFailure,
@@ -58,8 +58,8 @@ export type {
   ExecWrite,
   OutputBudget,
   YieldOptions,
-} from "./exec/session-types.ts";
-export { type ExecSessions, type ExecSessionsOptions, openExecSessions } from "./exec/sessions.ts";
+} from "./exec/sessions/session-types.ts";
+export { type ExecSessions, type ExecSessionsOptions, openExecSessions } from "./exec/sessions/sessions.ts";
 export { createSupervisor, type Supervisor, type SupervisorOptions } from "./local/supervisor.ts";
 export type { DeliveryIterator } from "./log/iterate.ts";
 export type { Backend, CloseOptions } from "./process/backend.ts";

@@ -1,6 +1,6 @@
 // Enforces the layers below: imports only point down, no cycles, no Node in browser code, small files.
 // Usage: node scripts/check-layers.mjs [ROOT]. Prints one line per violation (file:line, what, rule) and exits with 1.
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { findFiles, lineAt, mask } from "./source.mjs";
 
@@ -9,16 +9,7 @@ const LAYERS = [
   /* 0 language  */ ["protocol"],
   /* 1 truth     */ ["lib/log", "lib/errors.ts", "lib/clock.ts", "lib/limits.ts", "lib/mutex.ts"],
   /* 2 contract  */ ["lib/process"],
-  /* 3 machinery */ [
-    "lib/actor",
-    "lib/host",
-    "lib/spawn",
-    "lib/sandbox",
-    "lib/network",
-    "lib/shell",
-    "lib/files",
-    "lib/telemetry",
-  ],
+  /* 3 machinery */ ["lib/host", "lib/spawn", "lib/sandbox", "lib/network", "lib/shell", "lib/files", "lib/telemetry"],
   /* 4 hosts     */ ["lib/local", "lib/transport"],
   /* 5 ends      */ ["lib/server", "lib/client", "lib/exec", "lib/codex"],
   /* 6 surface   */ ["lib/cli", "lib/web", "lib/connect.ts", "lib/browser.ts", "lib/index.ts"],
@@ -64,11 +55,15 @@ const BROWSER = [
 ];
 const BROWSER_PACKAGES = ["rxjs", "msgpackr"];
 const NODE_ONLY_FILES =
-  /^lib\/transport\/(stream-pair|stream|lines|first-byte|command|websocket-server|websocket-client|websocket-node|descriptors|waiting-sockets|untrusted-peer|one-request|read-turns)\.ts$/;
+  /^lib\/transport\/(stream-pair|stream|lines|first-byte|command|websocket\/(?:websocket-server|websocket-client|websocket-node|one-request)|admission\/[a-z-]+)\.ts$/;
 const PROTOCOL_PACKAGES = ["msgpackr"];
 const NODE_GLOBALS = /\b(Buffer\.|NodeJS\.|setImmediate\(|process\.(nextTick|env|platform|hrtime|memoryUsage)\b)/g;
 
 const MAX_CODE_LINES = 250;
+/** More files directly in a folder are a drawer. */
+const MAX_FILES = 17;
+/** Programs, which are started and not imported. */
+const ENTRIES = ["lib/cli/main.ts"];
 const KEBAB_CASE = /^[a-z0-9]+(-[a-z0-9]+)*(\.ts)?$/;
 
 const root = process.argv[2] ?? join(import.meta.dirname, "..");
@@ -77,8 +72,9 @@ for (const folder of ["protocol", "lib"]) {
   for (const path of findFiles(root, folder, ".ts")) files.set(path, readSource(path));
 }
 
+const doors = readDoors();
 const violations = [...files.values()].flatMap((file) => [...checkShape(file), ...checkImports(file)]);
-violations.push(...findCycles());
+violations.push(...checkFolders(), ...findCycles());
 
 for (const { path, line, what, rule } of violations) console.log(`${path}:${line} ${what} (${rule})`);
 if (violations.length > 0) {
@@ -95,6 +91,46 @@ function readSource(path) {
   const { code, bare } = mask(text);
   const codeLines = code.split("\n").filter((line) => line.trim() !== "").length;
   return { path, bare, unit: unitOf(path), imports: findImports(path, code, bare), codeLines };
+}
+
+/** The door of each folder of lib: the files that its README links to, which other folders may import. */
+function readDoors() {
+  const folders = new Set([...files.keys()].filter((path) => path.startsWith("lib/")).flatMap(foldersOf));
+  const entries = [...folders].map((folder) => {
+    const readme = join(root, folder, "README.md");
+    const links = existsSync(readme) ? readFileSync(readme, "utf8").matchAll(/\]\(([^)]+\.ts)\)/g) : [];
+    return [folder, new Set(Array.from(links, ([, link]) => posix.join(folder, link)))];
+  });
+  return new Map(entries);
+}
+
+/** The folders around a file, below `lib`. */
+function foldersOf(path) {
+  const parts = path.split("/").slice(0, -1);
+  return parts.slice(1).map((_, index) => parts.slice(0, index + 2).join("/"));
+}
+
+function* checkFolders() {
+  for (const [folder, door] of doors) {
+    const count = [...files.keys()].filter((path) => posix.dirname(path) === folder).length;
+    if (count > MAX_FILES)
+      yield { path: folder, line: 1, what: `has ${count} files`, rule: `at most ${MAX_FILES} a folder` };
+    const path = `${folder}/README.md`;
+    if (door.size === 0)
+      yield { path, line: 1, what: "links to no file", rule: "a README names the door of its folder" };
+    for (const file of door) {
+      const isUsed = [...files.values()].some(
+        ({ path: from, imports }) => !from.startsWith(`${folder}/`) && imports.some(({ target }) => target === file),
+      );
+      if (!isUsed && files.has(file) && !ENTRIES.includes(file))
+        yield {
+          path,
+          line: 1,
+          what: `links to ${file}, which no other folder imports`,
+          rule: "a door leads somewhere",
+        };
+    }
+  }
 }
 
 function unitOf(path) {
@@ -158,6 +194,10 @@ function* checkImport(file, { target, typeOnly, line }) {
   const violation = (rule) => ({ path, line, what: `imports ${target}`, rule });
   if (target.endsWith(".json") || unit === undefined) return;
   if (!target.endsWith(".ts")) yield violation("import paths name the .ts file");
+  for (const folder of foldersOf(target)) {
+    if (path.startsWith(`${folder}/`) || doors.get(folder)?.has(target)) continue;
+    yield violation(`${folder}/README.md names the files that other folders may import`);
+  }
   const to = unitOf(target);
   if (to === undefined) yield violation("imports stay within the table of layers");
   if (to === undefined || to === unit) {

@@ -33,7 +33,6 @@
 // 4. `closed` is appended when the exit is known and every stream has ended.
 // 5. The child's pid is released only after `closed` and after the last kill that is still due.
 import type { Limits, ProcessInfo, ProcessState, TerminalSize, WriteStatus } from "../../protocol/index.ts";
-import { Mailbox } from "../actor/mailbox.ts";
 import type { Cancel, Clock } from "../clock.ts";
 import { ExecwireError } from "../errors.ts";
 import { WriteLedger } from "../host/write-ledger.ts";
@@ -43,6 +42,7 @@ import { infoCost } from "../process/process-info.ts";
 import type { Child, ExitStatus, KillTarget, Leftover, ProcessInspector } from "../spawn/child.ts";
 import { discard } from "./discard.ts";
 import { HeldStreams } from "./held-streams.ts";
+import { Mailbox } from "./mailbox.ts";
 import { answer, type Message, type Reply } from "./message.ts";
 import { OutputMerger } from "./output-merger.ts";
 import { describeExit, type ProcessIdentity, ProcessStatus } from "./process-status.ts";

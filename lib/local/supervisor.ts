@@ -21,7 +21,7 @@ import type { Backend, CloseOptions, StartOptions } from "../process/backend.ts"
 import { Process } from "../process/process.ts";
 import { checkDescribable, describeStart } from "../process/process-info.ts";
 import type { Leftover, Spawner } from "../spawn/child.ts";
-import { Guard, type OnSupervisorDeath } from "../spawn/guard.ts";
+import { Guard, type OnSupervisorDeath } from "../spawn/guard/guard.ts";
 import { loadSpawner, type SpawnerName } from "../spawn/load-spawner.ts";
 import { isSignal } from "../spawn/signals.ts";
 import { followProcesses, type ProcessMetrics, processMetrics } from "../telemetry/process-metrics.ts";

@@ -16,12 +16,12 @@ import type { Cancel } from "../clock.ts";
 import { ExecwireError } from "../errors.ts";
 import { CLOSE, type Transport } from "../transport/transport.ts";
 import { roleOf } from "./auth.ts";
-import { ChangeSubscription } from "./change-subscription.ts";
 import { Dispatcher } from "./dispatcher.ts";
-import { Outbox } from "./outbox.ts";
-import { type NativeSession, Resumption, resume as resumed } from "./resumption.ts";
+import { ChangeSubscription } from "./sending/change-subscription.ts";
+import { Outbox } from "./sending/outbox.ts";
 import type { ServedConnection, ServerContext } from "./server-context.ts";
-import { Session } from "./session.ts";
+import { type NativeSession, Resumption, resume as resumed } from "./sessions/resumption.ts";
+import { Session } from "./sessions/session.ts";
 
 /** The close code for each error of a hello. */
 const REFUSAL_CODES: Partial<Record<ExecwireError["code"], number>> = {

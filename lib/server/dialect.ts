@@ -1,6 +1,6 @@
 // Another protocol for the same processes, on the same port, for clients that do not offer our subprotocol.
 import type { Transport } from "../transport/transport.ts";
-import type { HttpAnswer, HttpRequest } from "../transport/websocket-server.ts";
+import type { HttpAnswer, HttpRequest } from "../transport/websocket/websocket-server.ts";
 import type { Auth } from "./auth.ts";
 import type { ServedConnection, ServerContext } from "./server-context.ts";
 

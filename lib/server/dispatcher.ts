@@ -10,16 +10,16 @@ import {
   type Seq,
 } from "../../protocol/index.ts";
 import { ExecwireError, invalidParams, refuse, toWireError } from "../errors.ts";
-import type { ChangeSubscription } from "./change-subscription.ts";
 import { type MethodContext, methods } from "./methods.ts";
-import type { Outbox } from "./outbox.ts";
 import { PendingCalls } from "./pending-calls.ts";
-import type { NativeSession } from "./resumption.ts";
-import { RoundRobin } from "./round-robin.ts";
+import type { ChangeSubscription } from "./sending/change-subscription.ts";
+import type { Outbox } from "./sending/outbox.ts";
+import { RoundRobin } from "./sending/round-robin.ts";
+import { Subscription } from "./sending/subscription.ts";
+import { viewer } from "./sending/viewer.ts";
 import type { ServerContext } from "./server-context.ts";
+import type { NativeSession } from "./sessions/resumption.ts";
 import type { SharedProcess } from "./shared-process.ts";
-import { Subscription } from "./subscription.ts";
-import { viewer } from "./viewer.ts";
 
 /** A reply that is not encoded yet. */
 interface Reply {

@@ -14,7 +14,7 @@ import type { Backend } from "../process/backend.ts";
 import type { Process } from "../process/process.ts";
 import { fitInfo } from "../process/process-info.ts";
 import { pageOf, wholeList } from "./process-list.ts";
-import type { Session } from "./session.ts";
+import type { Session } from "./sessions/session.ts";
 import type { SharedProcess } from "./shared-process.ts";
 import type { SharedProcesses } from "./shared-processes.ts";
 

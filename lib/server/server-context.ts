@@ -4,9 +4,9 @@ import type { Clock } from "../clock.ts";
 import type { Backend } from "../process/backend.ts";
 import type { ServerMetrics } from "../telemetry/server-metrics.ts";
 import type { Auth } from "./auth.ts";
-import type { ConnectionSlots } from "./connection-slots.ts";
-import type { Session, SessionConnection } from "./session.ts";
-import type { Sessions } from "./sessions.ts";
+import type { ConnectionSlots } from "./sessions/connection-slots.ts";
+import type { Session, SessionConnection } from "./sessions/session.ts";
+import type { Sessions } from "./sessions/sessions.ts";
 import type { SharedProcesses } from "./shared-processes.ts";
 import type { SharedResources } from "./shared-resources.ts";
 

@@ -17,17 +17,17 @@ import { type ReportError, reportToConsole } from "../log/guarded-observable.ts"
 import type { Backend } from "../process/backend.ts";
 import { endTree } from "../process/end-tree.ts";
 import { serverMetrics } from "../telemetry/server-metrics.ts";
-import { Descriptors } from "../transport/descriptors.ts";
-import { ReadTurns } from "../transport/read-turns.ts";
+import { Descriptors } from "../transport/admission/descriptors.ts";
+import { ReadTurns } from "../transport/admission/read-turns.ts";
 import { CLOSE, type Transport } from "../transport/transport.ts";
-import { type Listener, listenWebSocket } from "../transport/websocket-server.ts";
+import { type Listener, listenWebSocket } from "../transport/websocket/websocket-server.ts";
 import { type Auth, bearerToken, roleOf } from "./auth.ts";
 import { Connection } from "./connection.ts";
-import { ConnectionSlots } from "./connection-slots.ts";
 import type { Dialect } from "./dialect.ts";
 import type { ServedConnection, ServerContext } from "./server-context.ts";
-import type { Session } from "./session.ts";
-import { Sessions } from "./sessions.ts";
+import { ConnectionSlots } from "./sessions/connection-slots.ts";
+import type { Session } from "./sessions/session.ts";
+import { Sessions } from "./sessions/sessions.ts";
 import { SharedProcesses } from "./shared-processes.ts";
 import { createSharedResources } from "./shared-resources.ts";
 

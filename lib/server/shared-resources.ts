@@ -3,8 +3,8 @@ import type { Limits } from "../../protocol/index.ts";
 import type { Clock } from "../clock.ts";
 import { MemoryBudget } from "../log/memory-budget.ts";
 import type { Role } from "./auth.ts";
-import { MemoryPool } from "./memory-pool.ts";
 import { QueryQueue } from "./query-queue.ts";
+import { MemoryPool } from "./sending/memory-pool.ts";
 
 /** Shared by all connections of a server. */
 export interface SharedResources {

@@ -2,8 +2,8 @@
 import { isMainThread } from "node:worker_threads";
 import { ExecwireError } from "../errors.ts";
 import type { Spawner } from "./child.ts";
-import type { Guard } from "./guard.ts";
-import { PortableSpawner } from "./portable-spawner.ts";
+import type { Guard } from "./guard/guard.ts";
+import { PortableSpawner } from "./portable/portable-spawner.ts";
 
 /** `auto`: posix if it works, else portable. `posix`: posix_spawn or an error. `portable`: child_process and node-pty. */
 export type SpawnerName = "auto" | "posix" | "portable";
@@ -28,7 +28,10 @@ export async function loadSpawner({ spawner, subreaper, guard }: SpawnerOptions)
   try {
     if (process.platform !== "linux")
       throw new Error(`posix_spawn is supported on Linux only, not on ${process.platform}`);
-    const [{ Libc }, { PosixSpawner }] = await Promise.all([import("./libc.ts"), import("./posix-spawner.ts")]);
+    const [{ Libc }, { PosixSpawner }] = await Promise.all([
+      import("./posix/libc.ts"),
+      import("./posix/posix-spawner.ts"),
+    ]);
     return new PosixSpawner(new Libc(), { subreaper, guard });
   } catch (cause) {
     if (spawner === "auto") return new PortableSpawner();

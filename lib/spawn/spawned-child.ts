@@ -3,10 +3,10 @@
 import { Observable } from "rxjs";
 import type { KillScope, SignalName, StreamName, TerminalSize } from "../../protocol/index.ts";
 import type { Child, ChildEvent, ChildStdin, ExitStatus, Leftover, ProcessInspector, SessionProof } from "./child.ts";
-import { ChildInspector, type FileSearch } from "./child-inspector.ts";
-import type { ChildIo } from "./child-io.ts";
-import type { Killer } from "./kill-scope.ts";
-import { hasProc } from "./proc.ts";
+import type { ChildIo } from "./io/child-io.ts";
+import type { Killer } from "./kill/kill-scope.ts";
+import { ChildInspector, type FileSearch } from "./proc/child-inspector.ts";
+import { hasProc } from "./proc/proc.ts";
 
 /** Detects the exit of one child and holds its pid. */
 export interface ExitSource {

@@ -1,6 +1,6 @@
 // The common base of transports over a pair of byte streams. Node only.
 import type { Readable, Writable } from "node:stream";
-import { type Inflow, ReadTurns } from "./read-turns.ts";
+import { type Inflow, ReadTurns } from "./admission/read-turns.ts";
 import { CLOSE, CLOSE_MS, type Transport, type TransportHandlers } from "./transport.ts";
 
 /** Frames read from `input` and written to `output`; the subclass delimits them. */

@@ -9,7 +9,7 @@ import { firstValueFrom } from "rxjs";
 import type { RemoteBackend } from "../../lib/client/remote-backend.ts";
 import { connect } from "../../lib/connect.ts";
 import { serve } from "../../lib/server/server.ts";
-import { openWebSocket } from "../../lib/transport/websocket-client.ts";
+import { openWebSocket } from "../../lib/transport/websocket/websocket-client.ts";
 import { limits as defaults, SUBPROTOCOL } from "../../protocol/index.ts";
 import { TellingClock } from "../support/fake-clock.ts";
 import { nextTurn } from "../support/next-turn.ts";

@@ -1,7 +1,7 @@
 // Public bug reports about ends: the last output, processes that keep the streams open, and how timeouts are reported.
 import { afterEach, expect, it } from "@jest/globals";
 import { firstValueFrom } from "rxjs";
-import { run, startRun } from "../../lib/exec/run.ts";
+import { run, startRun } from "../../lib/exec/run/run.ts";
 import type { Process } from "../../lib/process/process.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { end, exitOf, outcome, printed } from "../support/outcome.ts";

@@ -8,7 +8,7 @@ import type { Backend } from "../../lib/process/backend.ts";
 import type { Process } from "../../lib/process/process.ts";
 import { lines, text } from "../../lib/process/text.ts";
 import { serve } from "../../lib/server/server.ts";
-import { openWebSocket } from "../../lib/transport/websocket-client.ts";
+import { openWebSocket } from "../../lib/transport/websocket/websocket-client.ts";
 import { type Delivery, type GapNotice, SUBPROTOCOL } from "../../protocol/index.ts";
 import { sha256 } from "../support/digest.ts";
 import { end, outcome, printed } from "../support/outcome.ts";

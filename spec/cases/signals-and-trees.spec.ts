@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { afterEach, describe, expect, it, jest } from "@jest/globals";
-import { run } from "../../lib/exec/run.ts";
+import { run } from "../../lib/exec/run/run.ts";
 import type { Process } from "../../lib/process/process.ts";
 import { end, exitOf, printed } from "../support/outcome.ts";
 import { sh } from "../support/programs.ts";

@@ -1,8 +1,8 @@
 // Reported bugs of starts: programs that cannot be started and why, and scripts of more than one line.
 import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { openExecSessions } from "../../lib/exec/sessions.ts";
-import { openWebSocket } from "../../lib/transport/websocket-client.ts";
+import { openExecSessions } from "../../lib/exec/sessions/sessions.ts";
+import { openWebSocket } from "../../lib/transport/websocket/websocket-client.ts";
 import { encodeEvent, type ProcessSpec, SUBPROTOCOL } from "../../protocol/index.ts";
 import { outcome, printed } from "../support/outcome.ts";
 import { sh } from "../support/programs.ts";

@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import type { ExecResult, ExecSessionInfo } from "../../lib/exec/session-types.ts";
+import type { ExecResult, ExecSessionInfo } from "../../lib/exec/sessions/session-types.ts";
 import { makeScratch } from "../support/scratch.ts";
 import { isAlive } from "../support/system-facts.ts";
 import { cliArgv, runCli } from "../support/system-run.ts";

@@ -1,8 +1,8 @@
 // What an agent does with processes, on every backend: poll a running server, type a password, survive a flood, stop programs.
 import { writeFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
-import type { ExecResult } from "../../lib/exec/session-types.ts";
-import { type ExecSessions, openExecSessions } from "../../lib/exec/sessions.ts";
+import type { ExecResult } from "../../lib/exec/sessions/session-types.ts";
+import { type ExecSessions, openExecSessions } from "../../lib/exec/sessions/sessions.ts";
 import { sh } from "../support/programs.ts";
 import { refusal } from "../support/refusal.ts";
 import { makeScratch } from "../support/scratch.ts";

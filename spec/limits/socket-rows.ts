@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { type FileHandle, open } from "node:fs/promises";
 import { expect, jest } from "@jest/globals";
-import { openWebSocket } from "../../lib/transport/websocket-client.ts";
+import { openWebSocket } from "../../lib/transport/websocket/websocket-client.ts";
 import { type Limits, SUBPROTOCOL } from "../../protocol/index.ts";
 import { CodexHost } from "../support/codex-host.ts";
 import { nextTurn } from "../support/next-turn.ts";

@@ -1,6 +1,6 @@
 // The methods fs/* of a connection without other methods, called like a dispatcher calls them.
 import { CodexError } from "../../lib/codex/codex-error.ts";
-import { fileMethods } from "../../lib/codex/server/file-methods.ts";
+import { fileMethods } from "../../lib/codex/server/files/file-methods.ts";
 import { RawResult, ReplyThen } from "../../lib/codex/server/method.ts";
 
 /** Such a connection, as a spec uses it. */

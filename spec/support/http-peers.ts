@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, createServer as createRawServer, type Socket } from "node:net";
 import { afterAll, beforeAll, beforeEach, expect } from "@jest/globals";
 import { toCodexError } from "../../lib/codex/codex-error.ts";
-import { httpMethods } from "../../lib/codex/server/http-methods.ts";
+import { httpMethods } from "../../lib/codex/server/http/http-methods.ts";
 import { type MethodScope, type Methods, RawResult, ReplyThen } from "../../lib/codex/server/method.ts";
 
 /** The result of http/request. */

@@ -1,6 +1,6 @@
 // The file that is the stdin of a process, from /proc: for specs that inspect a process without a child object.
 import { readlinkSync, statSync } from "node:fs";
-import type { StreamFile } from "../../lib/spawn/open-files.ts";
+import type { StreamFile } from "../../lib/spawn/proc/open-files.ts";
 
 /** The file at descriptor 0 of a process, as the stream of that name. */
 export function stdinOf(pid: number, stream: "stdin" | "pty"): StreamFile {

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it, jest } from "@jest/globals";
 import { WebSocket } from "ws";
 import { Requests } from "../../lib/codex/server/requests.ts";
 import { Process } from "../../lib/process/process.ts";
-import { webSocketTransport } from "../../lib/transport/websocket-node.ts";
+import { webSocketTransport } from "../../lib/transport/websocket/websocket-node.ts";
 import { encode, SUBPROTOCOL } from "../../protocol/index.ts";
 import { CodexHost } from "../support/codex-host.ts";
 import { FakeClock } from "../support/fake-clock.ts";

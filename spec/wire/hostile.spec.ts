@@ -5,7 +5,7 @@ import { connect as connectTcp } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import type { RemoteBackend } from "../../lib/client/remote-backend.ts";
-import { openWebSocket } from "../../lib/transport/websocket-client.ts";
+import { openWebSocket } from "../../lib/transport/websocket/websocket-client.ts";
 import { encode, SUBPROTOCOL } from "../../protocol/index.ts";
 import { runs } from "../support/fuzz.ts";
 import { heapBytes } from "../support/memory.ts";

@@ -1,6 +1,6 @@
 // Lists and changes of many processes with large infos: they reach every client and never exceed a frame.
 import { afterEach, describe, expect, it } from "@jest/globals";
-import { openWebSocket } from "../../lib/transport/websocket-client.ts";
+import { openWebSocket } from "../../lib/transport/websocket/websocket-client.ts";
 import { encode, MIN_FRAME_BYTES, SUBPROTOCOL } from "../../protocol/index.ts";
 import { end } from "../support/outcome.ts";
 import { sh } from "../support/programs.ts";

@@ -6,7 +6,7 @@ import { connectOver } from "../../lib/client/connect.ts";
 import type { Process } from "../../lib/process/process.ts";
 import { serve } from "../../lib/server/server.ts";
 import type { OpenTransport } from "../../lib/transport/transport.ts";
-import { openWebSocket } from "../../lib/transport/websocket-client.ts";
+import { openWebSocket } from "../../lib/transport/websocket/websocket-client.ts";
 import { decode, SUBPROTOCOL } from "../../protocol/index.ts";
 import { TellingClock } from "../support/fake-clock.ts";
 import { end, exitOf, printed } from "../support/outcome.ts";

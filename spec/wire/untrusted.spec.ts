@@ -4,7 +4,7 @@ import { firstValueFrom } from "rxjs";
 import { connectCodex } from "../../lib/codex/client/connect-codex.ts";
 import { codexDialect } from "../../lib/codex/server/codex-dialect.ts";
 import { serve } from "../../lib/server/server.ts";
-import { openWebSocket } from "../../lib/transport/websocket-client.ts";
+import { openWebSocket } from "../../lib/transport/websocket/websocket-client.ts";
 import { encode, type Limits, limits, PROTOCOL_VERSION, SUBPROTOCOL } from "../../protocol/index.ts";
 
 import { bufferBytes } from "../support/memory.ts";

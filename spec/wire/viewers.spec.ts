@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { firstValueFrom, map, toArray } from "rxjs";
 import { WebSocket } from "ws";
 import type { RemoteBackend } from "../../lib/client/remote-backend.ts";
-import { webSocketTransport } from "../../lib/transport/websocket-node.ts";
+import { webSocketTransport } from "../../lib/transport/websocket/websocket-node.ts";
 import {
   decode,
   encode,

@@ -1,11 +1,11 @@
 // `execwire attach`: attaches to a process of a server and replays its retained output.
 import type { Command } from "commander";
-import { ENDING_SIGNALS } from "../forward-signals.ts";
-import { withServer } from "../open-server.ts";
+import { ENDING_SIGNALS } from "../attach/forward-signals.ts";
+import { passThrough } from "../attach/pass-through.ts";
+import { resizeTo } from "../attach/terminal.ts";
 import { addServerOptions, parseSeq, type ServerOptions } from "../options.ts";
-import { passThrough } from "../pass-through.ts";
 import { note } from "../report.ts";
-import { resizeTo } from "../terminal.ts";
+import { withServer } from "../server/open-server.ts";
 
 interface AttachOptions extends ServerOptions {
   readonly afterSeq: number;

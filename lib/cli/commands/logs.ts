@@ -2,9 +2,9 @@
 import type { Command } from "commander";
 import type { Seq } from "../../../protocol/index.ts";
 import type { Process } from "../../process/process.ts";
-import { withServer } from "../open-server.ts";
 import { addServerOptions, parseSeq, type ServerOptions } from "../options.ts";
 import { writeAll, writeEvent } from "../output.ts";
+import { withServer } from "../server/open-server.ts";
 
 interface LogsOptions extends ServerOptions {
   readonly follow?: boolean;

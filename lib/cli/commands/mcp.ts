@@ -1,12 +1,12 @@
 // `execwire mcp`: serves exec sessions as tools for an AI agent on stdin and stdout. All processes end with the client.
 import { resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
-import type { PathMapping } from "../../exec/path-mapping.ts";
-import { openExecSessions } from "../../exec/sessions.ts";
+import type { PathMapping } from "../../exec/sessions/path-mapping.ts";
+import { openExecSessions } from "../../exec/sessions/sessions.ts";
 import type { Backend } from "../../process/backend.ts";
 import { addServerOptions, collectPairs, type ServerOptions } from "../options.ts";
 import { say, UsageError } from "../report.ts";
-import { ShutdownSignal } from "../shutdown-signal.ts";
+import { ShutdownSignal } from "../server/shutdown-signal.ts";
 
 interface McpOptions extends ServerOptions {
   readonly remote?: boolean;
@@ -75,7 +75,7 @@ async function host(options: McpOptions, version: string): Promise<void> {
 async function openLocal(): Promise<Backend> {
   const [{ createSupervisor }, { hasProc }] = await Promise.all([
     import("../../local/supervisor.ts"),
-    import("../../spawn/proc.ts"),
+    import("../../spawn/proc/proc.ts"),
   ]);
   return createSupervisor({
     subreaper: true,
@@ -85,7 +85,7 @@ async function openLocal(): Promise<Backend> {
 }
 
 async function openRemote(options: McpOptions): Promise<Backend> {
-  const { openServer } = await import("../open-server.ts");
+  const { openServer } = await import("../server/open-server.ts");
   return (await openServer(options)).backend;
 }
 

@@ -1,10 +1,10 @@
 // `execwire ps`: lists the processes of a server.
 import type { Command } from "commander";
 import type { ProcessInfo } from "../../../protocol/index.ts";
-import { withServer } from "../open-server.ts";
 import { addServerOptions, type ServerOptions } from "../options.ts";
 import { write } from "../output.ts";
 import { detailLines, inspectAll } from "../process-details.ts";
+import { withServer } from "../server/open-server.ts";
 import { printable, printableJson, table } from "../table.ts";
 
 interface PsOptions extends ServerOptions {

@@ -6,7 +6,9 @@ import { type ProcessSpec, present } from "../../../protocol/index.ts";
 import type { Link } from "../../client/link.ts";
 import type { Backend } from "../../process/backend.ts";
 import type { SpawnerName } from "../../spawn/load-spawner.ts";
-import { ALL_SIGNALS } from "../forward-signals.ts";
+import { ALL_SIGNALS } from "../attach/forward-signals.ts";
+import { passThrough } from "../attach/pass-through.ts";
+import { terminalSize } from "../attach/terminal.ts";
 import {
   addServerOptions,
   collectPairs,
@@ -16,9 +18,7 @@ import {
   spawnerOption,
 } from "../options.ts";
 import { write } from "../output.ts";
-import { passThrough } from "../pass-through.ts";
 import { say, UsageError } from "../report.ts";
-import { terminalSize } from "../terminal.ts";
 
 /** Options of `run`, as the command line parses them. */
 interface RunOptions extends ServerOptions {
@@ -83,7 +83,7 @@ async function run(argv: readonly string[], options: RunOptions): Promise<number
     const isInteractive = options.interactive || (options.tty && process.stdin.isTTY) || false;
     const spec = specOf(argv, options, { isRemote, isInteractive, isLocal: target.isLocal });
     if (options.json || options.quiet) {
-      const { runCaptured } = await import("../run-captured.ts");
+      const { runCaptured } = await import("../attach/run-captured.ts");
       return await runCaptured(target.backend, spec, { json: options.json, stdin: isInteractive, link: target.link });
     }
     const child = await target.backend.start(spec);
@@ -108,7 +108,7 @@ async function run(argv: readonly string[], options: RunOptions): Promise<number
 async function openLocal({ spawner, grace }: RunOptions): Promise<Target> {
   const [{ createSupervisor }, { hasProc }] = await Promise.all([
     import("../../local/supervisor.ts"),
-    import("../../spawn/proc.ts"),
+    import("../../spawn/proc/proc.ts"),
   ]);
   const options = present({
     subreaper: true,
@@ -121,7 +121,7 @@ async function openLocal({ spawner, grace }: RunOptions): Promise<Target> {
 }
 
 async function openRemote(options: RunOptions): Promise<Target> {
-  const { openServer } = await import("../open-server.ts");
+  const { openServer } = await import("../server/open-server.ts");
   const { backend, isLocal } = await openServer(options);
   return { backend, isLocal, link: backend.link };
 }

@@ -5,17 +5,17 @@ import { SERVER_VARIABLES } from "../../codex/server/child-environment.ts";
 import { codexDialect } from "../../codex/server/codex-dialect.ts";
 import { createSupervisor } from "../../local/supervisor.ts";
 import { type ListenAddress, serve } from "../../server/server.ts";
-import type { OnSupervisorDeath } from "../../spawn/guard.ts";
+import type { OnSupervisorDeath } from "../../spawn/guard/guard.ts";
 import type { SpawnerName } from "../../spawn/load-spawner.ts";
-import { hasProc } from "../../spawn/proc.ts";
-import { type Credentials, loadCredentials, publish } from "../credentials.ts";
-import { allowHeapGrowth } from "../heap-growth.ts";
-import { parseListen } from "../listen-address.ts";
+import { hasProc } from "../../spawn/proc/proc.ts";
 import { collect, milliseconds, parseSeconds, spawnerOption } from "../options.ts";
 import { write } from "../output.ts";
 import { say, UsageError } from "../report.ts";
-import { acceptStdio } from "../serve-stdio.ts";
-import { isSet, ShutdownSignal } from "../shutdown-signal.ts";
+import { type Credentials, loadCredentials, publish } from "../server/credentials.ts";
+import { allowHeapGrowth } from "../server/heap-growth.ts";
+import { parseListen } from "../server/listen-address.ts";
+import { acceptStdio } from "../server/serve-stdio.ts";
+import { isSet, ShutdownSignal } from "../server/shutdown-signal.ts";
 
 interface ServeCommandOptions {
   readonly listen: ListenAddress | "stdio";

@@ -1,9 +1,9 @@
 // `execwire signal`: sends one signal to a process of a server.
 import type { Command } from "commander";
 import type { KillScope, SignalName } from "../../../protocol/index.ts";
-import { withServer } from "../open-server.ts";
 import { addScopeOption, addServerOptions, parseSignal, type ServerOptions } from "../options.ts";
 import { note } from "../report.ts";
+import { withServer } from "../server/open-server.ts";
 
 /** Defines the arguments and options of `signal`. */
 export function define(command: Command): void {

@@ -2,9 +2,9 @@
 import type { Command } from "commander";
 import { lastValueFrom } from "rxjs";
 import { type KillScope, present } from "../../../protocol/index.ts";
-import { withServer } from "../open-server.ts";
 import { addScopeOption, addServerOptions, milliseconds, parseSeconds, type ServerOptions } from "../options.ts";
 import { note } from "../report.ts";
+import { withServer } from "../server/open-server.ts";
 
 interface StopOptions extends ServerOptions {
   readonly grace?: number;

@@ -2,8 +2,8 @@
 import type { Command } from "commander";
 import { lastValueFrom } from "rxjs";
 import { exitCodeOf } from "../exit-code.ts";
-import { withServer } from "../open-server.ts";
 import { addServerOptions, type ServerOptions } from "../options.ts";
+import { withServer } from "../server/open-server.ts";
 
 /** Defines the arguments and options of `wait`. */
 export function define(command: Command): void {

@@ -2,8 +2,8 @@
 import type { Command } from "commander";
 import type { WriteStatus } from "../../../protocol/index.ts";
 import type { Process } from "../../process/process.ts";
-import { withServer } from "../open-server.ts";
 import { addServerOptions, type ServerOptions } from "../options.ts";
+import { withServer } from "../server/open-server.ts";
 
 interface WriteOptions extends ServerOptions {
   readonly newline?: boolean;

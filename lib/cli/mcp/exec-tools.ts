@@ -3,8 +3,8 @@ import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { type EnvPolicy, present, type SignalName } from "../../../protocol/index.ts";
 import { ExecwireError, invalidParams } from "../../errors.ts";
-import type { ExecResult } from "../../exec/session-types.ts";
-import type { ExecSessions } from "../../exec/sessions.ts";
+import type { ExecResult } from "../../exec/sessions/session-types.ts";
+import type { ExecSessions } from "../../exec/sessions/sessions.ts";
 import { listOutput, pollInput, resultOutput, signalInput, startInput, stopInput, writeInput } from "./tool-schemas.ts";
 import { DESCRIPTIONS, listText, resultText } from "./tool-texts.ts";
 

@@ -1,7 +1,7 @@
 // Serves the tools on stdin and stdout to the client that started this program.
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
-import type { ExecSessions } from "../../exec/sessions.ts";
+import type { ExecSessions } from "../../exec/sessions/sessions.ts";
 import { type CommandDefaults, registerExecTools } from "./exec-tools.ts";
 import { INSTRUCTIONS } from "./tool-texts.ts";
 

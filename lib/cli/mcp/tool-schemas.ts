@@ -1,7 +1,7 @@
 // Schemas of the tools' arguments and results. A model knows the tools only by these descriptions. The results are those of
 // `lib/exec/session-types.ts`, with the same names.
 import { z } from "zod";
-import { execLimits } from "../../exec/session-limits.ts";
+import { execLimits } from "../../exec/sessions/session-limits.ts";
 
 const { minYieldMs, maxYieldMs, minPollMs, maxPollMs, startYieldMs, writeYieldMs, pollYieldMs } = execLimits;
 const count = z.number().int().nonnegative();

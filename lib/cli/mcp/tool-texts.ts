@@ -1,6 +1,6 @@
 // Texts for the model: how to use the tools, and the result of a call.
-import { execText } from "../../exec/exec-text.ts";
-import type { ExecResult, ExecSessionInfo } from "../../exec/session-types.ts";
+import { execText } from "../../exec/sessions/exec-text.ts";
+import type { ExecResult, ExecSessionInfo } from "../../exec/sessions/session-types.ts";
 
 /** How to use the tools together. */
 export const INSTRUCTIONS = `Run commands, also those that take long, ask questions, or keep running.

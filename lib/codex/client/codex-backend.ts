@@ -18,7 +18,7 @@ import type { Backend, CloseOptions, StartOptions } from "../../process/backend.
 import { Process } from "../../process/process.ts";
 import { checkDescribable, describeStart } from "../../process/process-info.ts";
 import { signalNumber } from "../../process/signal-number.ts";
-import type { TextTransport } from "../../transport/websocket-client.ts";
+import type { TextTransport } from "../../transport/websocket/websocket-client.ts";
 import { CodexError } from "../codex-error.ts";
 import { type Envelope, NO_ID } from "../envelope.ts";
 import { answerOf, processEvent, startResult } from "./answers.ts";

@@ -5,7 +5,7 @@ import { connectionLost, type LinkState, ReconnectingConnection } from "../../cl
 import type { Clock } from "../../clock.ts";
 import { ExecwireError } from "../../errors.ts";
 import { CLOSE } from "../../transport/transport.ts";
-import type { TextTransport } from "../../transport/websocket-client.ts";
+import type { TextTransport } from "../../transport/websocket/websocket-client.ts";
 import { CODE, CodexError } from "../codex-error.ts";
 import { type Envelope, encodeCall, encodeError, parseEnvelope } from "../envelope.ts";
 import { type Environment, environmentOf, initializeResult } from "./answers.ts";

@@ -6,7 +6,7 @@ import { refuse } from "../../errors.ts";
 import { withDefaults } from "../../limits.ts";
 import type { ReportError } from "../../log/guarded-observable.ts";
 import { clientMetrics, followLink } from "../../telemetry/client-metrics.ts";
-import { openTextSocket } from "../../transport/websocket-client.ts";
+import { openTextSocket } from "../../transport/websocket/websocket-client.ts";
 import { CodexBackend } from "./codex-backend.ts";
 
 /** Options of a client of a Codex exec-server. */

@@ -3,7 +3,7 @@ import type { Dialect } from "../../server/dialect.ts";
 import { CodexConnection } from "./connection.ts";
 import { environmentInfo } from "./environment-info.ts";
 import { FramePool } from "./frame-pool.ts";
-import { answer, refuse } from "./http-surface.ts";
+import { answer, refuse } from "./http/http-surface.ts";
 
 /** The exec-server's limit on one message. */
 const MESSAGE_BYTES = 64 * 1024 * 1024;

@@ -14,8 +14,8 @@
 // 4. With a connection the child does not run past `#lossless`: the pushed position or, while waiting, the received one.
 import type { Delivery, Seq } from "../../../protocol/index.ts";
 import type { LogView } from "../../log/log-view.ts";
-import { AckedPosition } from "../../server/acked-position.ts";
-import { type Receiver, Subscription } from "../../server/subscription.ts";
+import { type Receiver, Subscription } from "../../server/sending/subscription.ts";
+import { AckedPosition } from "../../server/sessions/acked-position.ts";
 import { type Allocate, EventText } from "./event-text.ts";
 import type { AckedSource } from "./heartbeat.ts";
 

@@ -5,11 +5,11 @@
 //
 // A frame that is not a message is answered with id -1; nothing a client sends costs it the connection.
 import type { Cancel } from "../../clock.ts";
-import { Outbox } from "../../server/outbox.ts";
 import { PendingCalls } from "../../server/pending-calls.ts";
-import { RoundRobin } from "../../server/round-robin.ts";
+import { Outbox } from "../../server/sending/outbox.ts";
+import { RoundRobin } from "../../server/sending/round-robin.ts";
 import type { ServedConnection, ServerContext } from "../../server/server-context.ts";
-import { Session } from "../../server/session.ts";
+import { Session } from "../../server/sessions/session.ts";
 import { CLOSE, type Transport } from "../../transport/transport.ts";
 import { CODE, CodexError } from "../codex-error.ts";
 import { optional, string, struct } from "../decode.ts";

@@ -1,8 +1,8 @@
 // All methods of a connection.
 import type { EnvironmentInfo } from "./environment-info.ts";
 import { environmentMethods } from "./environment-methods.ts";
-import { fileMethods } from "./file-methods.ts";
-import { httpMethods } from "./http-methods.ts";
+import { fileMethods } from "./files/file-methods.ts";
+import { httpMethods } from "./http/http-methods.ts";
 import type { Methods } from "./method.ts";
 import { type ProcessScope, processMethods } from "./process-methods.ts";
 

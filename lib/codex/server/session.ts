@@ -1,6 +1,6 @@
 // The state of a session of this dialect: the processes that its client started, by the client's own ids.
 
-import type { Session, SessionConnection, SessionState } from "../../server/session.ts";
+import type { Session, SessionConnection, SessionState } from "../../server/sessions/session.ts";
 import type { SharedProcess } from "../../server/shared-process.ts";
 import type { CodexSubscription, PushTarget } from "./codex-subscription.ts";
 

@@ -16,7 +16,7 @@ import {
 } from "../decode.ts";
 import { nativePath, type PathUri, pathUri } from "../path-uri.ts";
 import { childEnvironment } from "./child-environment.ts";
-import { refuseSandbox } from "./sandbox-request.ts";
+import { refuseSandbox } from "./files/sandbox-request.ts";
 
 const envPolicy = struct("EnvPolicy", {
   inherit: oneOf("all", "core", "none"),

@@ -1,7 +1,7 @@
 // Which sandboxes a client may request: none that would have to be enforced.
 import { describe, expect, it } from "@jest/globals";
 import { CodexError } from "../../../lib/codex/codex-error.ts";
-import { refuseSandbox } from "../../../lib/codex/server/sandbox-request.ts";
+import { refuseSandbox } from "../../../lib/codex/server/files/sandbox-request.ts";
 
 function answer(sandbox: unknown): string {
   try {

@@ -5,7 +5,7 @@ import { Cursor } from "../../../lib/log/cursor.ts";
 import { type EventSource, Follower, type FollowerOptions } from "../../../lib/log/follower.ts";
 import type { Hold } from "../../../lib/log/log-view.ts";
 import type { ReplayLog } from "../../../lib/log/replay-log.ts";
-import { AckedPosition } from "../../../lib/server/acked-position.ts";
+import { AckedPosition } from "../../../lib/server/sessions/acked-position.ts";
 import type { Delivery, DeliveryMode, GapNotice, ProcessEvent, Seq } from "../../../protocol/index.ts";
 
 /** The server's side of one subscription: a cursor, and a window from the position that its session holds. */

@@ -1,7 +1,7 @@
 // Metrics of processes, as an OpenTelemetry SDK sees them. The results are those of the exec-server's tests (local_process.rs).
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { Subject } from "rxjs";
-import { openExecSessions } from "../../../lib/exec/sessions.ts";
+import { openExecSessions } from "../../../lib/exec/sessions/sessions.ts";
 import { followProcesses } from "../../../lib/telemetry/process-metrics.ts";
 import type { ProcessInfo } from "../../../protocol/index.ts";
 import { FakeHost, type FakeProcess } from "../../support/fake-supervisor.ts";

@@ -1,0 +1,56 @@
+// Runs a command without passing its output through: it is captured for the result, or dropped. Signals and stdin are forwarded
+// as usual.
+import { type ProcessSpec, present } from "../../../protocol/index.ts";
+import type { Link } from "../../client/link.ts";
+import { startRun } from "../../exec/run/run.ts";
+import type { Backend } from "../../process/backend.ts";
+import type { Process } from "../../process/process.ts";
+import { EXIT } from "../exit-code.ts";
+import { write } from "../output.ts";
+import { printableJson } from "../table.ts";
+import { ALL_SIGNALS, forwardSignals } from "./forward-signals.ts";
+import { forwardStdin } from "./forward-stdin.ts";
+import { connectionGivenUp, withHint } from "./pass-through.ts";
+
+/** What to print, and what to forward. */
+export interface RunCapturedOptions {
+  /** Print the result on stdout; otherwise no output is kept. */
+  readonly json: boolean | undefined;
+  /** Forward our stdin. */
+  readonly stdin: boolean;
+  /** The connection to the process, if it is remote. */
+  readonly link: Link | undefined;
+}
+
+/** Runs a command to its end. The exit code is the same as if its output had been passed through. */
+export async function runCaptured(
+  backend: Backend,
+  spec: ProcessSpec,
+  { json, stdin, link }: RunCapturedOptions,
+): Promise<number> {
+  // `--timeout` is in the spec instead, where it has the grace of the host that runs the command.
+  const run = startRun(
+    backend,
+    spec,
+    present({ timeoutMs: null, leftBehind: "terminate" as const, capBytes: json ? undefined : 0 }),
+  );
+  const cleanups: (() => void)[] = [];
+  let child: Process | undefined;
+  try {
+    child = await run.process;
+    const lost = new Promise<never>((_resolve, reject) => {
+      const giveUp = () => {
+        if (link && link.state !== "connected") reject(connectionGivenUp());
+      };
+      cleanups.push(forwardSignals(child as Process, ALL_SIGNALS, giveUp));
+    });
+    if (stdin) cleanups.push(forwardStdin(child, { passEnd: true }));
+    const result = await Promise.race([run.result, lost]);
+    if (json) await write("stdout", `${printableJson(result)}\n`);
+    return result.exitCode ?? EXIT.failure;
+  } catch (error) {
+    throw child ? withHint(error, child.id) : error;
+  } finally {
+    for (const cleanup of cleanups) cleanup();
+  }
+}

@@ -1,0 +1,312 @@
+// System calls that Node does not offer, made through koffi. No policy here: each method names the call it wraps.
+import { closeSync, openSync, readdirSync } from "node:fs";
+import { constants, endianness } from "node:os";
+import koffi from "koffi";
+import type { TerminalSize } from "../../../protocol/index.ts";
+import type { ExitStatus } from "../child.ts";
+import { signalName } from "../signals.ts";
+import { bind } from "./libc-calls.ts";
+
+/** A failed call, with the number and name of its errno. */
+export class ErrnoError extends Error {
+  readonly errno: number;
+  readonly code: string;
+
+  constructor(call: string, errno: number) {
+    const code = Object.entries(constants.errno).find(([, number]) => number === errno)?.[0] ?? `errno ${errno}`;
+    super(`${call}: ${code}`);
+    this.errno = errno;
+    this.code = code;
+  }
+}
+
+/** The arguments of posix_spawn(3), with the actions in the child before the program runs. */
+export interface SpawnRequest {
+  readonly file: string;
+  readonly argv: readonly string[];
+  readonly env: readonly string[];
+  readonly cwd: string;
+  /** Descriptor 0 of the child: one of ours to copy, or a path to open; a terminal opened so becomes the controlling one. */
+  readonly stdin: string | number;
+  /** Our descriptor that becomes the child's 1; 0 on a terminal, which is the child's descriptor 0 by then. */
+  readonly stdout: number;
+  /** The same for 2. */
+  readonly stderr: number;
+  readonly inheritFds: readonly number[];
+}
+
+// <spawn.h>, <fcntl.h>, <sys/wait.h>, <sys/prctl.h>, <asm/ioctls.h> of Linux. The same on all architectures that Node supports,
+// except TIOCSWINSZ and the echo flags on powerpc, whose values there are not handled.
+const SETSIGDEF = 0x04;
+const SETSIGMASK = 0x08;
+const SETSID = 0x80;
+const O_RDWR = 2;
+const O_NOCTTY = 0o400;
+const O_NONBLOCK = 0o4000;
+const O_CLOEXEC = 0o2000000;
+const F_SETPIPE_SZ = 1031;
+const F_SETFD = 2;
+const F_SETFL = 4;
+const F_SETOWN = 8;
+const FD_CLOEXEC = 1;
+const TIOCSWINSZ = 0x5414;
+const PR_SET_CHILD_SUBREAPER = 36;
+const RLIMIT_LOCKS = 10;
+const RLIM_INFINITY = 2 ** 64 - 1;
+const WORD = 2 ** 32;
+const IS_LITTLE_ENDIAN = endianness() === "LE";
+const P_ALL = 0;
+const P_PID = 1;
+const WNOHANG = 1;
+const WEXITED = 4;
+const WNOWAIT = 0x01000000;
+const CLD_EXITED = 1;
+const CLOCK_BOOTTIME = 7;
+const RUSAGE_CHILDREN = -1;
+/** Size of a struct rusage, in longs. */
+const RUSAGE_LONGS = 18;
+const MINOR_FAULTS = 8;
+const MAJOR_FAULTS = 9;
+const SC_CLK_TCK = 2;
+// The same on all architectures since Linux 5.1, except alpha and mips, where Node does not run.
+const SYS_PIDFD_SEND_SIGNAL = 424;
+const SYS_PIDFD_OPEN = 434;
+const TCSANOW = 0;
+const ECHO_FLAGS = 0o10 | 0o20 | 0o40 | 0o100; // ECHO ECHOE ECHOK ECHONL
+const IUTF8 = 0o40000;
+
+/** The descriptor that `isPidInUse` probes pids with; never read. */
+let probeFd: number | undefined;
+
+/** A resource limit; infinite if unlimited. */
+export interface ResourceLimits {
+  readonly soft: number;
+  readonly hard: number;
+}
+
+/** A reference to one process that stays valid when its pid is reused: a pidfd. */
+export interface ProcessHandle {
+  /** pidfd_send_signal(2). Throws an ErrnoError, with ESRCH if the process is gone. */
+  signal(signal: number): void;
+  close(): void;
+}
+
+/** The bound calls. The constructor throws if the C library lacks one; the caller then uses the portable spawner. */
+export class Libc {
+  readonly #c = bind();
+  readonly #attributes = this.#makeAttributes();
+  readonly #info = Buffer.alloc(128);
+  readonly #ends = new Int32Array(2);
+  /** A struct rlimit, as 32-bit words: 64-bit numbers would be BigInts, each an allocation. */
+  readonly #limits = new Uint32Array(4);
+  /** A struct timespec. */
+  readonly #time = longs(2);
+  readonly #usage = longs(RUSAGE_LONGS);
+  readonly #ticksPerSecond = Number(this.#c.sysconf(SC_CLK_TCK));
+
+  /** pipe2(2): read end and write end, both close-on-exec. */
+  pipe(): readonly [number, number] {
+    this.#check("pipe2", this.#c.pipe2(this.#ends, O_CLOEXEC));
+    return [this.#ends[0] as number, this.#ends[1] as number];
+  }
+
+  /** posix_openpt(3), grantpt(3), unlockpt(3), ptsname_r(3): a new terminal's non-blocking master, and the path of its slave. */
+  openTerminal(): { readonly master: number; readonly path: string } {
+    const master = this.#check("posix_openpt", this.#c.openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK));
+    this.#check("grantpt", this.#c.grantpt(master));
+    this.#check("unlockpt", this.#c.unlockpt(master));
+    const name = Buffer.alloc(64);
+    this.#check("ptsname_r", -this.#c.ptsname(master, name, name.length));
+    return { master, path: name.toString("latin1", 0, name.indexOf(0)) };
+  }
+
+  /** ioctl(TIOCSWINSZ): sets the size of a terminal; its foreground group gets SIGWINCH. */
+  setSize(fd: number, { rows, cols }: TerminalSize): void {
+    const size = Buffer.from(Uint16Array.of(rows, cols, 0, 0).buffer);
+    this.#check("ioctl(TIOCSWINSZ)", this.#c.ioctl(fd, TIOCSWINSZ, size));
+  }
+
+  /** tcsetattr(3), before the program runs: UTF-8 editing; optionally no echo, or raw mode. */
+  presetTerminal(fd: number, { echo, raw }: { readonly echo: boolean; readonly raw: boolean }): void {
+    const termios = this.termios(fd);
+    const flags = new Uint32Array(termios.buffer, termios.byteOffset, 4); // c_iflag, c_oflag, c_cflag, c_lflag
+    flags[0] = (flags[0] as number) | IUTF8;
+    if (raw) this.#c.cfmakeraw(termios);
+    if (!echo) flags[3] = (flags[3] as number) & ~ECHO_FLAGS;
+    this.#check("tcsetattr", this.#c.tcsetattr(fd, TCSANOW, termios));
+  }
+
+  /** tcgetattr(3): the modes of a terminal, from either side. */
+  termios(fd: number): Buffer {
+    const termios = Buffer.alloc(128);
+    this.#check("tcgetattr", this.#c.tcgetattr(fd, termios));
+    return termios;
+  }
+
+  /** fcntl(F_SETFL, O_NONBLOCK): from now on a read of an empty pipe fails with EAGAIN. */
+  unblock(fd: number): void {
+    this.#check("fcntl", this.#c.fcntl(fd, F_SETFL, O_NONBLOCK));
+  }
+
+  /** fcntl(F_SETPIPE_SZ): returns whether the kernel granted it. */
+  growPipe(fd: number, bytes: number): boolean {
+    return this.#c.fcntl(fd, F_SETPIPE_SZ, bytes) >= 0;
+  }
+
+  /** prctl(PR_SET_CHILD_SUBREAPER): orphaned descendants become children of this process instead of init's. */
+  becomeSubreaper(): void {
+    this.#check("prctl", this.#c.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0));
+  }
+
+  /** prlimit(2): the limit of file locks of a process; pid 0 is this one. Undefined if it is gone or belongs to another user. */
+  lockLimits(pid: number): ResourceLimits | undefined {
+    if (this.#c.prlimit?.(pid, RLIMIT_LOCKS, null, this.#limits) !== 0) return undefined;
+    return { soft: this.#limitAt(0), hard: this.#limitAt(2) };
+  }
+
+  /** prlimit(2): sets the limit of file locks; ignored if not permitted. */
+  limitLocks(pid: number, { soft, hard }: ResourceLimits): void {
+    this.#putLimit(0, soft);
+    this.#putLimit(2, hard);
+    this.#c.prlimit?.(pid, RLIMIT_LOCKS, this.#limits, null);
+  }
+
+  /**
+   * fcntl(F_SETOWN): whether any process has this number as its pid, group or session. The kernel looks up the number to
+   * set the owner of a descriptor, and fails with ESRCH if it is free.
+   */
+  isPidInUse(pid: number): boolean {
+    probeFd ??= openSync("/dev/null", "r");
+    return this.#c.fcntl(probeFd, F_SETOWN, -pid) === 0 || koffi.errno() !== constants.errno.ESRCH;
+  }
+
+  /** pidfd_open(2): the process that has this pid now; undefined if there is none, or before Linux 5.3. */
+  openProcess(pid: number): ProcessHandle | undefined {
+    const fd = Number(this.#c.syscall(SYS_PIDFD_OPEN, pid, 0, 0, 0));
+    if (fd < 0) return undefined;
+    return {
+      signal: (signal) => {
+        this.#check("pidfd_send_signal", Number(this.#c.syscall(SYS_PIDFD_SEND_SIGNAL, fd, signal, 0, 0)));
+      },
+      close: () => closeSync(fd),
+    };
+  }
+
+  /** clock_gettime(CLOCK_BOOTTIME): now, in clock ticks since boot, the unit of start times in /proc. */
+  ticks(): number {
+    this.#check("clock_gettime", this.#c.clockGettime(CLOCK_BOOTTIME, this.#time));
+    const [seconds, nanoseconds] = [Number(this.#time[0]), Number(this.#time[1])];
+    return Math.floor((seconds + nanoseconds / 1e9) * this.#ticksPerSecond);
+  }
+
+  /** waitid(2), WNOWAIT: the exit of a child, if it exited. It stays a zombie, so its pid, group and session cannot be reused. */
+  peekExit(pid: number): ExitStatus | undefined {
+    const info = this.#info.fill(0);
+    if (this.#c.waitid(P_PID, pid, info, WEXITED | WNOHANG | WNOWAIT) !== 0 || info.readInt32LE(SI_PID) !== pid)
+      return undefined;
+    const status = info.readInt32LE(SI_PID + 8);
+    return info.readInt32LE(8) === CLD_EXITED
+      ? { exitCode: status, signal: null }
+      : { exitCode: null, signal: signalName(status) };
+  }
+
+  /** waitid(2), WNOWAIT: any child of this program that is a zombie, and stays one. 0: none; undefined: the call failed. */
+  anyZombie(): number | undefined {
+    const info = this.#info.fill(0);
+    return this.#c.waitid(P_ALL, 0, info, WEXITED | WNOHANG | WNOWAIT) === 0 ? info.readInt32LE(SI_PID) : undefined;
+  }
+
+  /** wait4(2): reaps a child that exited and returns its page faults; 0 if it still runs. */
+  reap(pid: number): number {
+    return this.#c.wait4(pid, null, WNOHANG, this.#usage) === pid ? this.#faults() : 0;
+  }
+
+  /** getrusage(2): the page faults of all children reaped by any part of this program. */
+  reapedFaults(): number {
+    this.#check("getrusage", this.#c.getrusage(RUSAGE_CHILDREN, this.#usage));
+    return this.#faults();
+  }
+
+  /**
+   * posix_spawn(3) on a worker thread, so that a hung file system does not block the event loop. The child leads a new
+   * session with default signal dispositions and an empty mask, and inherits only the descriptors of the request.
+   */
+  spawn(request: SpawnRequest): Promise<number> {
+    const actions = Buffer.alloc(128);
+    this.#c.actionsInit(actions);
+    this.#fillActions(actions, request);
+    const pid = new Int32Array(1);
+    return new Promise<number>((resolve, reject) => {
+      const done = (error: unknown, errno: number) => {
+        if (error || errno !== 0) reject(error ?? new ErrnoError("posix_spawn", errno));
+        else resolve(pid[0] as number);
+      };
+      const { file, argv, env } = request;
+      this.#c.spawn.async(pid, file, actions, this.#attributes, [...argv, null], [...env, null], done);
+    }).finally(() => this.#c.actionsDestroy(actions));
+  }
+
+  #fillActions(actions: Buffer, { cwd, stdin, stdout, stderr, inheritFds }: SpawnRequest): void {
+    this.#c.addChdir(actions, cwd);
+    if (typeof stdin === "string") this.#c.addOpen(actions, 0, stdin, stdin === "/dev/null" ? 0 : O_RDWR, 0);
+    else this.#c.addDup2(actions, stdin, 0);
+    this.#c.addDup2(actions, stdout, 1);
+    this.#c.addDup2(actions, stderr, 2);
+    const kept = new Set(inheritFds);
+    const end = Math.max(2, ...kept) + 1;
+    for (let fd = 3; fd < end; fd += 1) {
+      // dup2 of a descriptor onto itself clears close-on-exec in a file action (POSIX.1-2024, glibc 2.29).
+      if (kept.has(fd)) this.#c.addDup2(actions, fd, fd);
+      else this.#c.addClose(actions, fd);
+    }
+    if (this.#c.addCloseFrom) this.#c.addCloseFrom(actions, end);
+    else this.#setCloseOnExec(kept);
+  }
+
+  /** For a C library without closefrom: sets close-on-exec on every descriptor that this program has open now. */
+  #setCloseOnExec(except: ReadonlySet<number>): void {
+    for (const fd of readdirSync("/proc/self/fd").map(Number)) {
+      // The result is not checked: the descriptor of the listing itself is closed by now.
+      if (fd > 2 && !except.has(fd)) this.#c.fcntl(fd, F_SETFD, FD_CLOEXEC);
+    }
+  }
+
+  #faults(): number {
+    return Number(this.#usage[MINOR_FAULTS]) + Number(this.#usage[MAJOR_FAULTS]);
+  }
+
+  #limitAt(index: number): number {
+    const [first = 0, second = 0] = [this.#limits[index], this.#limits[index + 1]];
+    const limit = IS_LITTLE_ENDIAN ? first + second * WORD : second + first * WORD;
+    return limit >= RLIM_INFINITY ? Number.POSITIVE_INFINITY : limit;
+  }
+
+  #putLimit(index: number, limit: number): void {
+    const isInfinite = limit === Number.POSITIVE_INFINITY;
+    const [low, high] = isInfinite ? [WORD - 1, WORD - 1] : [limit % WORD, Math.floor(limit / WORD)];
+    this.#limits[index] = IS_LITTLE_ENDIAN ? low : high;
+    this.#limits[index + 1] = IS_LITTLE_ENDIAN ? high : low;
+  }
+
+  #makeAttributes(): Buffer {
+    const attributes = Buffer.alloc(512);
+    this.#c.attrInit(attributes);
+    // Reset every signal to its default: Node ignores SIGPIPE, and `yes | head -1` in a child that inherits this never ends.
+    this.#c.attrSigDefault(attributes, Buffer.alloc(128, 0xff));
+    this.#c.attrSigMask(attributes, Buffer.alloc(128));
+    this.#c.attrFlags(attributes, SETSIGDEF | SETSIGMASK | SETSID);
+    return attributes;
+  }
+
+  #check(call: string, result: number): number {
+    if (result < 0) throw new ErrnoError(call, koffi.errno());
+    return result;
+  }
+}
+
+/** Offset of si_pid in siginfo_t, whose union is pointer-aligned. */
+const SI_PID = koffi.sizeof("void *") === 8 ? 16 : 12;
+
+function longs(count: number): BigInt64Array | Int32Array {
+  return koffi.sizeof("long") === 8 ? new BigInt64Array(count) : new Int32Array(count);
+}
