@@ -3,7 +3,7 @@
 //
 // Other numbers stay in the files that use them: facts of the kernel or of another protocol (system calls, what the Codex client
 // accepts), steps of one mechanism that change no result (slices, polling timers), and the defaults of runs and of agents'
-// sessions (exec/run-options.ts, exec/session-limits.ts), which belong to a call and not to a host.
+// sessions (exec/run/run-options.ts, exec/sessions/session-limits.ts), which belong to a call and not to a host.
 import { checkInteger, optional, type Problem } from "./check-value.ts";
 
 /** PATH_MAX of Linux without the NUL: the kernel refuses longer paths. */
