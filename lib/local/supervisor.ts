@@ -178,7 +178,7 @@ export class Supervisor implements Backend {
       const spawner = await this.#spawner;
       const launch = await prepareLaunch(spec, actor.info.cwd, this.#limits);
       const child = await spawner.spawn(launch);
-      this.#leftBehind.isReused(child.pid);
+      this.#leftBehind.onPidReused(child.pid);
       this.#guard?.add(child.pid, { isReserved: child.isPidReserved });
       actor.post({ type: "spawned", child });
       if (actor.state === "removed") this.#metrics.discarded();

@@ -44,7 +44,7 @@ export interface SessionProof {
 
 /** A group of processes that can be signalled and checked for survivors. */
 export interface KillTarget {
-  /** Sends a signal. Throws SIGNAL_FAILED when the system permits signalling none of the processes in scope. */
+  /** Sends a signal. Throws SIGNAL_FAILED if there are processes in scope and the system permits signalling none of them. */
   kill(signal: SignalName, scope: KillScope): void;
   /** Whether any process in scope is left, zombies aside. False if that cannot be determined. */
   hasSurvivors(scope: KillScope): boolean;
