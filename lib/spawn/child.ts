@@ -117,7 +117,7 @@ export interface Launch {
 export interface Spawner {
   /** Resolves once the program is executing; rejects with SPAWN_FAILED or UNSUPPORTED, leaving nothing behind. */
   spawn(launch: Launch): Promise<Child>;
-  /** A kill is repeated in a microtask, for processes forked meanwhile. Repeats it now, for a program about to exit. */
+  /** Repeats kills now, for a program about to exit; otherwise a microtask does it. They reach processes forked meanwhile. */
   finishKills(): void;
   /** Releases the spawner's own resources. Its children are unaffected. */
   close(): void;
