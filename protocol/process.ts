@@ -95,7 +95,7 @@ export interface ReadResult {
   readonly chunks: readonly OutputEvent[];
   /** With `maxBytes`, the last returned seq plus one; otherwise the next seq that the log will use. */
   readonly nextSeq: Seq;
-  /** The range lost between `afterSeq` and the first chunk. */
+  /** The range lost after `afterSeq`; if several were lost, from the beginning of the first to the end of the last. */
   readonly gap?: GapNotice;
   readonly exited: boolean;
   readonly exitCode: number | null;

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { EXIT } from "./exit-code.ts";
 import { report } from "./report.ts";
+import { printable } from "./table.ts";
 
 /** A file in `commands/`. */
 interface CommandFile {
@@ -49,6 +50,8 @@ const program = new Command("execwire")
   .enablePositionalOptions()
   .showHelpAfterError("(run execwire --help for a list of commands)")
   .addHelpText("after", HELP)
+  // Usage errors quote arguments, which may come from other programs. Newlines stay: commander puts suggestions on a second line.
+  .configureOutput({ outputError: (text, write) => write(text.split("\n").map(printable).join("\n")) })
   .exitOverride();
 
 const [, , first, second] = process.argv;

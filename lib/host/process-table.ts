@@ -51,8 +51,8 @@ export class ProcessTable<P extends TableProcess> {
   readonly #budget: MemoryBudget | undefined;
   readonly #retention: Retention<P>;
   readonly #rows = new Map<string, Row<P>>();
-  /** Includes every process in the table, and a process that lost its id while it was starting. */
-  readonly #incarnations = new Map<string, P>();
+  /** Of the processes in `#rows`. */
+  readonly #incarnations = new Set<string>();
   readonly #live = new Set<P>();
   #refusal: ExecwireError | undefined;
 
@@ -94,7 +94,7 @@ export class ProcessTable<P extends TableProcess> {
     this.#checkNew(processId, incarnation);
     const process = create({ processId, incarnation });
     this.#rows.set(processId, { process, digest });
-    this.#incarnations.set(incarnation, process);
+    this.#incarnations.add(incarnation);
     this.#live.add(process);
     this.#budget?.add(process.cost);
     this.#changes.next(process.info);

@@ -38,7 +38,7 @@ export class HeldStreams {
     if (this.#isWaiting) this.wait();
   }
 
-  /** No process of the tree is left: starts the time. */
+  /** No process of the tree is left: gives up `afterMs` from now, unless reading is paused. */
   wait(): void {
     this.cancel();
     this.#isWaiting = true;

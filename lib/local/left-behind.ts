@@ -28,7 +28,7 @@ export class LeftBehind implements KillTarget {
   }
 
   /** A child was given this pid: the earlier session with that number must be empty, or the number would still be in use. */
-  isReused(pid: number): void {
+  onPidReused(pid: number): void {
     this.#leftovers.delete(pid);
   }
 

@@ -132,7 +132,7 @@ export class Supervisor implements Backend {
     checkDescribable(spec, this.#limits);
     const actor = this.#table.start(spec, incarnation, {
       create: (names) => this.#createActor(names, spec),
-      begin: (created) => this.#begin(created, spec),
+      begin: (created) => void this.#spawn(created, spec),
     });
     await actor.started;
     return this.#processOf(actor, "lossless");
@@ -166,13 +166,11 @@ export class Supervisor implements Backend {
       { cwd: spec.cwd ?? ownDirectory(), startedAt: this.#clock.now() },
       this.#limits,
     );
-    return new ProcessActor({ ...description, sandbox: "none" }, this.#actorContext, spec.timeoutMs);
-  }
-
-  #begin(actor: ProcessActor, spec: ProcessSpec): void {
+    const actor = new ProcessActor({ ...description, sandbox: "none" }, this.#actorContext, spec.timeoutMs);
+    // Before `changes$` reports the start: a subscriber may close the supervisor, which ends the unreleased processes.
     this.#unreleased.add(actor);
     void actor.released.then(() => this.#unreleased.delete(actor));
-    void this.#spawn(actor, spec);
+    return actor;
   }
 
   async #spawn(actor: ProcessActor, spec: ProcessSpec): Promise<void> {
@@ -180,7 +178,7 @@ export class Supervisor implements Backend {
       const spawner = await this.#spawner;
       const launch = await prepareLaunch(spec, actor.info.cwd, this.#limits);
       const child = await spawner.spawn(launch);
-      this.#leftBehind.isReused(child.pid);
+      this.#leftBehind.onPidReused(child.pid);
       this.#guard?.add(child.pid, { isReserved: child.isPidReserved });
       actor.post({ type: "spawned", child });
       if (actor.state === "removed") this.#metrics.discarded();

@@ -52,7 +52,7 @@ export class Termination {
     this.#graceIsOver = graceMs === 0;
     this.#checksLeft = MAX_CHECKS_AFTER_KILL;
     if (this.#graceIsOver) return target.kill("SIGKILL", scope);
-    // Armed first: even if a process in scope must not be signalled, the others get their SIGKILL.
+    // Armed first: even if we may not signal some process in scope, the others get their SIGKILL.
     this.#grace = this.#clock.after(graceMs, () => {
       this.#graceIsOver = true;
       this.#onTimer();

@@ -21,9 +21,11 @@ export class DeliveryIterator implements AsyncIterableIterator<Delivery> {
     const cursor = new Cursor(view, afterSeq);
     this.#reader = new Reader(cursor, {
       hasRoom: () => this.#waiting !== undefined,
-      take: (value) => this.#settle({ done: false, value }),
+      take: (value) => {
+        this.#settle({ done: false, value });
+        this.renew();
+      },
       end: (failure) => this.#finish(failure),
-      afterRun: () => this.#hold?.renew(),
     });
     this.#hold = delivery === "lossless" ? view.hold(() => cursor.afterSeq) : undefined;
   }
@@ -52,6 +54,8 @@ export class DeliveryIterator implements AsyncIterableIterator<Delivery> {
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
       this.#reader.start();
+      // Here and with each delivery, but not with each append: only a consumer that reads keeps its lease.
+      if (this.#waiting) this.renew();
     });
   }
 

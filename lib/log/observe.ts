@@ -7,7 +7,7 @@ import { Reader } from "./reader.ts";
 
 /**
  * The events after `afterSeq`, with a gap for lost ones; completes after `closed`, fails with the log's failure. A subscriber
- * receives each event at once, so gaps cover only what was evicted before it subscribed.
+ * receives each event at once, so gaps cover only events that were evicted before it subscribed, or that a copied log lost.
  */
 export function observe(
   view: LogView,

@@ -1,4 +1,4 @@
-// Reads a log by long poll, for clients that do not subscribe. Output lost before the first chunk is reported as `gap`.
+// Reads a log by long poll, for clients that do not subscribe. Lost output is reported as `gap`.
 import type { GapNotice, OutputEvent, ReadOptions, ReadResult, Seq } from "../../protocol/index.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { Cursor } from "./cursor.ts";
@@ -55,7 +55,7 @@ function collect(view: LogView, { afterSeq = 0, maxBytes }: ReadOptions): ReadRe
   cursor.drain({
     hasRoom: () => !isFull,
     take: (delivery) => {
-      // Only the exit can separate two gaps, and the result has a field for it: report them as one loss.
+      // The result has one field for losses. In a log written here only the exit separates two of them; a copy may have more.
       if (delivery.type === "gap") gap = gap ? join(gap, delivery) : delivery;
       if (delivery.type !== "output") return;
       const isFirst = chunks.length === 0;

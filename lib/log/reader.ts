@@ -1,4 +1,4 @@
-// THE loop of every reader: it passes deliveries from a cursor to a sink while that has room, and each append wakes it.
+// The loop that all readers share: it passes deliveries from a cursor to a sink while that has room, and each append wakes it.
 // Subscribers, iterators, agents' calls and the subscriptions of both protocols differ only in their sinks.
 import type { ExecwireError } from "../errors.ts";
 import type { Cursor, Taker } from "./cursor.ts";

@@ -44,7 +44,7 @@ export interface SessionProof {
 
 /** A group of processes that can be signalled and checked for survivors. */
 export interface KillTarget {
-  /** Sends a signal. Throws SIGNAL_FAILED when the system permits signalling none of the processes in scope. */
+  /** Sends a signal. Throws SIGNAL_FAILED if there are processes in scope and the system permits signalling none of them. */
   kill(signal: SignalName, scope: KillScope): void;
   /** Whether any process in scope is left, zombies aside. False if that cannot be determined. */
   hasSurvivors(scope: KillScope): boolean;
@@ -117,7 +117,7 @@ export interface Launch {
 export interface Spawner {
   /** Resolves once the program is executing; rejects with SPAWN_FAILED or UNSUPPORTED, leaving nothing behind. */
   spawn(launch: Launch): Promise<Child>;
-  /** A kill is repeated in a microtask, for processes forked meanwhile. Repeats it now, for a program about to exit. */
+  /** Repeats kills now, for a program about to exit; otherwise a microtask does it. They reach processes forked meanwhile. */
   finishKills(): void;
   /** Releases the spawner's own resources. Its children are unaffected. */
   close(): void;

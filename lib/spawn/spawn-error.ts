@@ -75,7 +75,7 @@ export async function checkLaunch({ cwd, file }: Launch): Promise<ExecwireError 
   return undefined;
 }
 
-/** Throws for the first argument or variable of `argBytes` or more with its NUL. Names it without its value, which may be a secret. */
+/** Throws for the first argument or variable longer than `argBytes` with its NUL. Its value, perhaps a secret, is not shown. */
 export function checkLengths(
   file: string,
   argv: readonly string[],
@@ -85,7 +85,7 @@ export function checkLengths(
   // UTF-8 has at most three bytes per UTF-16 unit, so short texts need not be encoded.
   const isTooLong = (text: string) => text.length * 3 >= argBytes && Buffer.byteLength(text) >= argBytes;
   const refuse = (what: string, text: string): never => {
-    const message = `${what} has ${Buffer.byteLength(text)} bytes, and the system allows ${argBytes - 1}; use stdin or a file`;
+    const message = `${what} has ${Buffer.byteLength(text)} bytes; at most ${argBytes - 1} are allowed; use stdin or a file`;
     throw spawnFailed("arg-too-long", message, file);
   };
   const index = argv.findIndex(isTooLong);

@@ -6,6 +6,7 @@ import { describe, expect, it } from "@jest/globals";
 import { WebSocketServer } from "ws";
 import { connect } from "../../lib/connect.ts";
 import { decode, encode } from "../../protocol/index.ts";
+import { runCli } from "../support/system-run.ts";
 import { makeSurroundings } from "../support/system-server.ts";
 
 const user = makeSurroundings();
@@ -61,5 +62,16 @@ describe("an error of a server", () => {
     for (const character of ESCAPES.replace(/[[\w]/g, "")) expect(stderr).not.toContain(character);
     server.close();
     for (const socket of server.clients) socket.terminate();
+  });
+});
+
+describe("a usage error", () => {
+  it("quotes arguments without control characters", async () => {
+    for (const args of [[ESCAPES], ["ps", `--${ESCAPES}`], ["run", "--timeout", ESCAPES, "true"]]) {
+      const { stderr, code } = await runCli(args);
+      expect(code).toBe(2);
+      expect(stderr).toMatch(/^error: .*31m.*2J.*\n/);
+      for (const character of ESCAPES.replace(/[[\w]/g, "")) expect(stderr).not.toContain(character);
+    }
   });
 });

@@ -19,7 +19,7 @@ export interface ChildIo {
   readonly files: readonly StreamFile[];
   /** The entries of `files` whose ends on our side are still open. */
   readonly openFiles: readonly StreamFile[];
-  /** Sets the sink. Called once, before any of the methods below. */
+  /** Sets the sink. Called once, before all other methods; after a failed spawn only `release` is called. */
   connect(sink: IoSink): void;
   /** Starts to read. If the child has exited, call `exited` first: streams that have ended by then need no polling. */
   startReading(): void;

@@ -28,7 +28,7 @@ export interface SpawnRequest {
   readonly cwd: string;
   /** Descriptor 0 of the child: one of ours to copy, or a path to open; a terminal opened so becomes the controlling one. */
   readonly stdin: string | number;
-  /** Our descriptor that becomes the child's 1; 0 on a terminal, which is the child's descriptor 0 by then. */
+  /** Copied to the child's descriptor 1: one of ours, or 0, the terminal that `stdin` has opened in the child. */
   readonly stdout: number;
   /** The same for 2. */
   readonly stderr: number;

@@ -8,7 +8,7 @@ import { ownChildren, readProcess } from "../proc/proc.ts";
 import type { Libc } from "./libc.ts";
 import type { Reaper } from "./reaper.ts";
 
-/** A zombie of unknown origin may belong to a spawn in progress or to another library. After this time it is reaped here. */
+/** A zombie of unknown origin may belong to a spawn in progress or to another library: by then these have reaped their own. */
 const GRACE_MS = 1000;
 /** Exits within this time share one scan. */
 const MERGE_MS = 20;

@@ -19,7 +19,7 @@ import { Orphans } from "./orphans.ts";
 import { Reaper } from "./reaper.ts";
 import { Semaphore } from "./semaphore.ts";
 
-/** Two more than libuv has threads, so that none is idle. A spawn that queues longer would inherit the mark of a later child. */
+/** Two more than libuv has threads, so that none is idle. More would wait in its queue and inherit the marks of later spawns. */
 const SPAWNS_AT_ONCE = 6;
 
 const GROWN_PIPE_BYTES = 256 * 1024;

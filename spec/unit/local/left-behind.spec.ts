@@ -83,7 +83,7 @@ describe("what ended processes left behind", () => {
     const { leftBehind, empty } = make();
     const earlier = new FakeLeftover(1, "SIGTERM");
     leftBehind.add(earlier);
-    leftBehind.isReused(1);
+    leftBehind.onPidReused(1);
     await leftBehind.end(0);
     expect([earlier.calls, empty]).toEqual([[], []]);
   });

@@ -113,6 +113,19 @@ describe("iterating over a log", () => {
     expect(await all(iterator)).toEqual([gap(1, 4, 4), output(5, "stdout", "e"), closed(6, { stdout: 5 })]);
   });
 
+  it("gets a gap if its lease expired although the process went on", async () => {
+    const log = new ReplayLog({ retainedEvents: 2 });
+    const iterator = new DeliveryIterator(log, 0, "lossless");
+    print(log, "a");
+    await iterator.next();
+    for (const text of ["b", "c", "d"]) print(log, text);
+    log.holds.beginLease();
+    print(log, "e");
+    log.holds.endLease();
+    log.appendClosed();
+    expect(await all(iterator)).toEqual([gap(2, 4, 3), output(5, "stdout", "e"), closed(6, { stdout: 5 })]);
+  });
+
   it("keeps its lease while it reads or calls renew", async () => {
     const log = new ReplayLog({ retainedEvents: 2 });
     const reading = new DeliveryIterator(log, 0, "lossless");
