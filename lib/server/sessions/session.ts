@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { ProcessSpec } from "../../../protocol/index.ts";
 import { ExecwireError } from "../../errors.ts";
+import { terminateTree } from "../../process/end-tree.ts";
 import type { Role } from "../auth.ts";
 import type { SharedProcess } from "../shared-process.ts";
 import type { SharedProcesses } from "../shared-processes.ts";
@@ -60,7 +61,7 @@ export class Session<K extends SessionState = SessionState, C extends SessionCon
     shared.owner = this;
     this.owned.add(shared);
     if (!this.over) return shared;
-    await shared.process.terminate({ scope: "tree" });
+    await terminateTree(shared.process);
     throw new ExecwireError("CLOSED", "the session ended while the process was starting; the process was ended");
   }
 
