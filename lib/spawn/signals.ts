@@ -1,7 +1,7 @@
 // Names and numbers of signals.
 import { constants } from "node:os";
 
-// Of several names for a number, the first one: SIGABRT and not SIGIOT, SIGIO and not SIGPOLL. In reverse, since the last entry wins.
+// The first of several names for a number: SIGABRT, not SIGIOT; SIGIO, not SIGPOLL. Reversed, since the last entry wins.
 const names = new Map(
   Object.entries(constants.signals)
     .reverse()

@@ -1,4 +1,5 @@
-// What survives a lost connection, in every protocol: the client's identity, and the processes that end with its session.
+// The state that survives a lost connection, in every protocol: the client's identity, and the processes that end with its
+// session.
 import { randomUUID } from "node:crypto";
 import type { ProcessSpec } from "../../../protocol/index.ts";
 import { ExecwireError } from "../../errors.ts";
