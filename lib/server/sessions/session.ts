@@ -54,6 +54,7 @@ export class Session<K extends SessionState = SessionState, C extends SessionCon
 
   /** Starts a process that ends with the session, unless `onDetach` is `keep`. Rejects with CLOSED if the session has ended. */
   async start(processes: SharedProcesses, spec: ProcessSpec, incarnation: string): Promise<SharedProcess> {
+    if (this.over) throw new ExecwireError("CLOSED", "the session has ended and starts no more processes");
     const processId = spec.processId ?? incarnation;
     this.starting.add(processId);
     const shared = await processes.start(spec, incarnation).finally(() => this.starting.delete(processId));

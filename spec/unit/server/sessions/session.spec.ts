@@ -83,6 +83,14 @@ describe("a session", () => {
     expect(asked).toEqual([{ scope: "tree" }, undefined]);
   });
 
+  it("starts nothing after its end, also if the start was waiting for file operations", async () => {
+    const session = open("control");
+    session.end();
+    const start = () => Promise.reject(new Error("it was started"));
+    const starting = session.start({ start } as unknown as SharedProcesses, { argv: ["true"] }, "i");
+    expect(await refusal(starting)).toEqual({ code: "CLOSED", data: {} });
+  });
+
   it("has the role and the grace with which it was created", () => {
     const { role, graceMs } = new Session("view", new Resumption(), 5);
     expect([role, graceMs, open("control").graceMs]).toEqual(["view", 5, undefined]);
