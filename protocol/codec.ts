@@ -13,23 +13,23 @@ const unpackr = new Unpackr({ useRecords: false, mapsAsObjects: true, int64AsTyp
 const mapUnpackr = new Unpackr({ useRecords: false, mapsAsObjects: false, int64AsType: "number" });
 
 /**
- * Where messages are written first. msgpackr by itself writes one behind the other into a buffer that it makes four times as
- * large as the largest, for ever: a small frame that waits to be sent would keep megabytes.
+ * Size of the buffer to which messages are encoded before they are copied. Without it, msgpackr encodes all messages to slices of
+ * one buffer, which it makes four times as large as the largest message: a small unsent frame would keep megabytes in memory.
  */
 const SCRATCH_BYTES = 64 * 1024;
-/** A scratch that has grown is kept up to here: that of a read reply of a whole log, so that it is no garbage each time. */
+/** A buffer that has grown is reused up to this size: large enough for the reply to a read of a whole log. */
 const MAX_SCRATCH_BYTES = 2 * 1024 * 1024;
-/** A chunk of this size is not written to the scratch first. */
+/** A chunk of at least this size is copied directly into its frame. */
 const LARGE_CHUNK_BYTES = 4 * 1024;
 const NO_BYTES = new Uint8Array();
 
-/** What msgpackr writes to: in Node bytes that need not be zeroed and of which small ones share a slab, elsewhere plain ones. */
+/** The byte array of msgpackr: in Node a Buffer, which is not zeroed and is cut from a shared slab when small. */
 const Bytes = packr.pack(null).constructor as Uint8ArrayConstructor & { allocUnsafe?(bytes: number): Uint8Array };
 const allocate = (bytes: number): Uint8Array => Bytes.allocUnsafe?.(bytes) ?? new Uint8Array(bytes);
 
 let scratch = allocate(SCRATCH_BYTES);
 
-/** Encodes a message. Fields that are undefined are left out. The frame has memory of its own, and no more than it needs. */
+/** Encodes a message. Fields that are undefined are left out. The frame is a copy of the size of the message. */
 export function encode(message: ClientMessage | ServerMessage): Uint8Array {
   return copyOf(pack(omitUndefined(message)));
 }
@@ -54,7 +54,7 @@ export function encodeEvent(channel: number, event: ProcessEvent): Uint8Array {
   return frame;
 }
 
-/** Written to the scratch: good until the next call. */
+/** Encodes to the scratch buffer. The result is valid until the next call. */
 function pack(message: unknown): Uint8Array {
   packr.useBuffer(scratch);
   const packed = packr.pack(message);

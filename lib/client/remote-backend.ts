@@ -248,7 +248,7 @@ export class RemoteBackend implements Backend {
   #onChange(process: ProcessInfo): void {
     const remote = this.#remotes.get(process.incarnation);
     if (remote) remote.info = process;
-    // A log with an unfinished reader stays: `#onClosed` must fail it, or the reader would wait for ever.
+    // A log with an unfinished reader stays: `#onClosed` must fail it, or the reader would wait forever.
     if (process.state === "removed" && !remote?.follower.wanted) this.#remotes.delete(process.incarnation);
     this.#changes.next(process);
   }

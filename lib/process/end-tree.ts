@@ -6,13 +6,17 @@ import type { ProcessPort } from "./port.ts";
 
 /**
  * Terminates the tree. In a dialect without trees and grace periods, kills the process group, which is the widest scope there.
+ * Returns whether the process was running.
  */
-export async function terminateTree(process: Pick<ProcessPort, "terminate">, graceMs?: number): Promise<void> {
+export async function terminateTree(
+  process: Pick<ProcessPort, "terminate">,
+  graceMs?: number,
+): Promise<{ readonly running: boolean }> {
   try {
-    await process.terminate(present({ scope: "tree" as const, graceMs }));
+    return await process.terminate(present({ scope: "tree" as const, graceMs }));
   } catch (error) {
     if (!(error instanceof ExecwireError) || error.code !== "UNSUPPORTED") throw error;
-    await process.terminate();
+    return process.terminate();
   }
 }
 

@@ -100,7 +100,8 @@ export const methods: { readonly [M in MethodName]: Method<M> } = {
       const { frameBytes, listBytes, listPageBytes } = limits;
       const pageBytes = Math.min(listPageBytes, frameBytes);
       const wholeBytes = session.role === "view" ? pageBytes : Math.min(listBytes, frameBytes);
-      return queued(`list ${limit} ${after}`, async () => {
+      // As JSON: a client may send `after: "undefined"`, whose list must not be that of a client that sends none.
+      return queued(`list ${JSON.stringify([limit, after])}`, async () => {
         const processes = await backend.list();
         return limit === undefined ? wholeList(processes, wholeBytes) : pageOf(processes, { limit, after }, pageBytes);
       });

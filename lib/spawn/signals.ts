@@ -1,7 +1,12 @@
 // Names and numbers of signals.
 import { constants } from "node:os";
 
-const names = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]));
+// The first of several names for a number: SIGABRT, not SIGIOT; SIGIO, not SIGPOLL. Reversed, since the last entry wins.
+const names = new Map(
+  Object.entries(constants.signals)
+    .reverse()
+    .map(([name, number]) => [number, name]),
+);
 /** SIGRTMIN of the kernel; the C library reserves the first two real-time signals. */
 const FIRST_REALTIME = 32;
 const LAST_SIGNAL = 64;

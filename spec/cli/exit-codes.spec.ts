@@ -22,8 +22,10 @@ describe("execwire run", () => {
     ["TERM", 143],
     ["KILL", 137],
     ["SEGV", 139],
+    ["ABRT", 134],
   ])("exits with 128+n if SIG%s ended the command", async (name, code) => {
-    expect(await runCli(["run", "--", "sh", "-c", `kill -${name} $$`])).toMatchObject({ code, stderr: "" });
+    const script = `ulimit -c 0; kill -${name} $$`;
+    expect(await runCli(["run", "--", "sh", "-c", script])).toMatchObject({ code, stderr: "" });
   });
 
   it("exits with 124 after the timeout, when everything that the command started has ended", async () => {

@@ -50,6 +50,18 @@ describe("execwire serve --listen stdio", () => {
     ).toBe(false);
   });
 
+  it("passes its own launch context to no process, in any letter case", async () => {
+    const own = ["NODE_REPL_AUTH_TOKEN=server", "openai_identity_token_file=server", "KEPT=server"];
+    const backend = await connect({ command: ["env", ...own, ...command] });
+    const process = await backend.start({
+      argv: ["env"],
+      envPolicy: { inherit: "all", ignoreDefaultExcludes: true },
+    });
+    const { stdout } = await outcome(process);
+    await backend.close();
+    expect(stdout.split("\n").filter((line) => line.endsWith("=server"))).toEqual(["KEPT=server"]);
+  });
+
   it("ends its processes when the program that started it is killed", async () => {
     const [program = "", ...args] = command;
     const child = spawn(program, args, { stdio: ["pipe", "pipe", "pipe"] });

@@ -138,7 +138,7 @@ function specOf(
     processId: options.id,
     cwd,
     // Our environment stays here, except TERM: it describes our own terminal.
-    env: present({ TERM: isRemote && options.tty ? TERM : undefined, ...options.env }),
+    env: present({ TERM: (isRemote && options.tty && TERM) || undefined, ...options.env }),
     envPolicy: isRemote ? { inherit: "core" as const } : { inherit: "all" as const, ignoreDefaultExcludes: true },
     pipeStdin: isInteractive,
     tty: options.tty ? terminalSize(process.stdout) : undefined,

@@ -70,7 +70,8 @@ async function host(options: ServeCommandOptions): Promise<void> {
   const shutdown = new ShutdownSignal();
   if (options.exitOnStdinClose || isSet(process.env.CODEX_EXEC_SERVER_EXIT_ON_STDIN_CLOSE)) shutdown.watchStdin();
   // For this program only, not for the children of any client.
-  for (const name of SERVER_VARIABLES) delete process.env[name];
+  for (const name of Object.keys(process.env))
+    if (SERVER_VARIABLES.includes(name.toUpperCase())) delete process.env[name];
   const onError = (error: unknown) => say(error instanceof Error ? (error.stack ?? error.message) : String(error));
   const onSupervisorDeath = hasProc() ? options.onDeath : "keep";
   const supervisor = createSupervisor(present({ subreaper: true, onSupervisorDeath, limits, onError, spawner }));

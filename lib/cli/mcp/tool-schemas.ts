@@ -1,5 +1,5 @@
 // Schemas of the tools' arguments and results. A model knows the tools only by these descriptions. The results are those of
-// `lib/exec/session-types.ts`, with the same names.
+// `lib/exec/sessions/session-types.ts`, with the same names.
 import { z } from "zod";
 import { execLimits } from "../../exec/sessions/session-limits.ts";
 

@@ -1,6 +1,6 @@
 // Events that arrived ahead of their turn: the exec-server sends the events of a process slightly out of order. Its own client
 // holds 256 events or 1 MiB, and a busy process with two streams needed two thirds of that (measured). This window is larger:
-// what does not fit is lost if the server has evicted it too.
+// events that do not fit are lost if the server has evicted them too.
 import type { Seq } from "../../../protocol/index.ts";
 import type { RawEvent } from "./answers.ts";
 

@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto";
 import type { ProcessSpec } from "../../../protocol/index.ts";
 import { waitForNews } from "../../log/read.ts";
+import { terminateTree } from "../../process/end-tree.ts";
 import type { ServerContext } from "../../server/server-context.ts";
 import { CODE, CodexError, invalidParams } from "../codex-error.ts";
 import { base64, oneOf, optional, string, struct, u64 } from "../decode.ts";
@@ -77,7 +78,7 @@ export function processMethods(scope: ProcessScope, shell: string): Methods {
     "process/terminate": method("exec", processId, async ({ processId: id }) => {
       const found = await find(id);
       if (!found || found.subscription.log.exited) return { running: false };
-      return found.shared.process.terminate({ graceMs: 0, scope: "tree" });
+      return terminateTree(found.shared.process, 0);
     }),
   };
 }

@@ -34,7 +34,7 @@ export function readReply(log: LogView, afterSeq: Seq, maxBytes: number | undefi
       lastSeq = delivery.seq;
     },
   });
-  // What is elsewhere is on its way, and not to be passed over.
+  // Events that are being loaded must not be skipped.
   const isCut = maxBytes !== undefined || stopped === "full";
   const readSeq =
     stopped === "loading" ? (lastSeq ?? afterSeq) : isCut && lastSeq !== undefined ? lastSeq : log.headSeq;

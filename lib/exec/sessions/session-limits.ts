@@ -1,5 +1,5 @@
 // All limits of exec sessions: unit in the name, reason in the comment. "(Codex)" marks a value of the Codex agent, so that what
-// its prompts teach holds here too. The relations between limits are asserted in spec/unit/exec/session-limits.spec.ts.
+// its prompts teach holds here too. The relations between limits are asserted in spec/unit/exec/sessions/session-limits.spec.ts.
 
 /** Default limits of exec sessions. */
 export const execLimits = {

@@ -1,5 +1,5 @@
 // The memory that all connections of one kind may use together, for unsent frames and running requests. When memory is short,
-// it ends the connections that read nothing of what waits for them, and those that use more than their share.
+// it ends the connections whose peers read none of the frames that wait for them, and those that use more than their share.
 import type { Cancel, Clock } from "../../clock.ts";
 
 /** The longest interval between checks of the connections. */

@@ -31,7 +31,7 @@ export interface OutboxOwner {
   onStalled(): void;
 }
 
-/** Counts what is in flight on one connection. */
+/** Counts the bytes of the unsent frames and the running requests of one connection. */
 export class Outbox implements PoolMember {
   readonly #transport: Transport;
   readonly #limits: OutboxLimits;

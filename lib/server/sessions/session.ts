@@ -1,7 +1,9 @@
-// What survives a lost connection, in every protocol: the client's identity, and the processes that end with its session.
+// The state that survives a lost connection, in every protocol: the client's identity, and the processes that end with its
+// session.
 import { randomUUID } from "node:crypto";
 import type { ProcessSpec } from "../../../protocol/index.ts";
 import { ExecwireError } from "../../errors.ts";
+import { terminateTree } from "../../process/end-tree.ts";
 import type { Role } from "../auth.ts";
 import type { SharedProcess } from "../shared-process.ts";
 import type { SharedProcesses } from "../shared-processes.ts";
@@ -52,6 +54,7 @@ export class Session<K extends SessionState = SessionState, C extends SessionCon
 
   /** Starts a process that ends with the session, unless `onDetach` is `keep`. Rejects with CLOSED if the session has ended. */
   async start(processes: SharedProcesses, spec: ProcessSpec, incarnation: string): Promise<SharedProcess> {
+    if (this.over) throw new ExecwireError("CLOSED", "the session has ended and starts no more processes");
     const processId = spec.processId ?? incarnation;
     this.starting.add(processId);
     const shared = await processes.start(spec, incarnation).finally(() => this.starting.delete(processId));
@@ -60,7 +63,7 @@ export class Session<K extends SessionState = SessionState, C extends SessionCon
     shared.owner = this;
     this.owned.add(shared);
     if (!this.over) return shared;
-    await shared.process.terminate({ scope: "tree" });
+    await terminateTree(shared.process);
     throw new ExecwireError("CLOSED", "the session ended while the process was starting; the process was ended");
   }
 

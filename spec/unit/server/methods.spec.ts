@@ -22,6 +22,23 @@ const answers = [
 ] as const;
 const refusals = ["process/holders", "process/activity", "process/read", "process/subscribe"] as const;
 
+describe("a list for several clients", () => {
+  it("is not shared by a first page and the page after a position that is called undefined", async () => {
+    const keys = new Set<string>();
+    const queued = (key: string) => keys.add(key);
+    const context = { session: { role: "view" }, limits: {}, queued } as unknown as MethodContext;
+    const pages = [
+      {},
+      { limit: 5 },
+      { limit: 5, after: "undefined" },
+      { limit: 5, after: "null" },
+      { limit: 5, after: "" },
+    ];
+    for (const params of pages) void methods["process/list"].handle(params, context);
+    expect(keys.size).toBe(pages.length);
+  });
+});
+
 describe("a command to a process that is unknown", () => {
   it.each(answers)("by %s is answered with %j", async (method, answer) => {
     expect(await call(method, "PROCESS_UNKNOWN")).toEqual(answer);

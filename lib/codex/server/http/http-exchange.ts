@@ -64,7 +64,7 @@ function send({ method, url, headers, body }: HttpCall, signal: AbortSignal): Pr
     request.on("close", () => signal.removeEventListener("abort", stop));
     request.on("response", resolve);
     request.on("error", reject);
-    // After a protocol upgrade, what follows is not a body.
+    // Data after a protocol upgrade is not a body.
     request.on("upgrade", (response, socket) => {
       socket.destroy();
       resolve(response);

@@ -1,14 +1,18 @@
 // What survives a lost connection: each request is done once, and its outcome is kept until the client has it.
 import { describe, expect, it } from "@jest/globals";
+import { ExecwireError } from "../../../../lib/errors.ts";
 import { MemoryBudget } from "../../../../lib/log/memory-budget.ts";
 import { ReplayLog } from "../../../../lib/log/replay-log.ts";
+import type { TerminateOptions } from "../../../../lib/process/port.ts";
 import type { Role } from "../../../../lib/server/auth.ts";
 import { type NativeSession, Resumption } from "../../../../lib/server/sessions/resumption.ts";
 import { Session, type SessionConnection } from "../../../../lib/server/sessions/session.ts";
 import type { SharedProcess } from "../../../../lib/server/shared-process.ts";
+import type { SharedProcesses } from "../../../../lib/server/shared-processes.ts";
 import { decode, encode, type ReplyMessage } from "../../../../protocol/index.ts";
 import { print } from "../../../support/log-writing.ts";
 import { nextTurn } from "../../../support/next-turn.ts";
+import { refusal } from "../../../support/refusal.ts";
 
 /** A connection that keeps the frames it is given. */
 class Recorder implements SessionConnection {
@@ -62,6 +66,29 @@ describe("a session", () => {
     session.state.positionOf(shared, 0);
     session.end();
     expect([shared.removalListeners.size, session.ownsNothing]).toEqual([0, true]);
+  });
+
+  it("kills a process that started after its end, also on a backend without trees", async () => {
+    const session = open("control");
+    const asked: unknown[] = [];
+    const terminate = async (options?: TerminateOptions) => {
+      asked.push(options);
+      if (options?.scope) throw new ExecwireError("UNSUPPORTED", "no trees");
+      return { running: true };
+    };
+    const start = async () => ({ process: { terminate } }) as unknown as SharedProcess;
+    const starting = session.start({ start } as unknown as SharedProcesses, { argv: ["true"] }, "i");
+    session.end();
+    expect(await refusal(starting)).toEqual({ code: "CLOSED", data: {} });
+    expect(asked).toEqual([{ scope: "tree" }, undefined]);
+  });
+
+  it("starts nothing after its end, also if the start was waiting for file operations", async () => {
+    const session = open("control");
+    session.end();
+    const start = () => Promise.reject(new Error("it was started"));
+    const starting = session.start({ start } as unknown as SharedProcesses, { argv: ["true"] }, "i");
+    expect(await refusal(starting)).toEqual({ code: "CLOSED", data: {} });
   });
 
   it("has the role and the grace with which it was created", () => {
