@@ -4,7 +4,8 @@
 // Invariants
 // 1. While a reader here has a hold, the source has one for us too, at the acknowledged position.
 // 2. The source stops sending once it is a window ahead of that position. If it sends more, it has dropped our hold: the slowest
-//    hold is dropped here as well, and we subscribe again for the others.
+//    hold is dropped here as well, and we subscribe again for the others. Without others we acknowledge the head, in case the
+//    source only counts fewer bytes than we do and still waits.
 // 3. Events that only the source still retains are fetched again for a reader at the beginning. A reader in the middle gets a
 //    gap: fetching them for each slow reader of a fast process would move more bytes than it saves.
 import type { DeliveryMode, ExitedEvent, GapNotice, ProcessEvent, Seq } from "../../protocol/index.ts";
@@ -48,8 +49,8 @@ export class Follower {
   readonly #windowBytes: number;
   readonly #delivery: DeliveryMode;
   #state: State = "idle";
-  /** The delivery mode at the source: as subscribed, or `gap` since the source dropped our hold. */
-  #mode: DeliveryMode;
+  /** The delivery mode at the source; undefined since the source dropped our hold. */
+  #mode: DeliveryMode | undefined;
   /** Acknowledged by the last subscription. */
   #subscribedAck: Seq = 0;
 
@@ -86,7 +87,7 @@ export class Follower {
   /** Subscribes to the events after the head; also after a reconnect. */
   subscribe(): void {
     this.#state = "subscribing";
-    this.#mode = this.#isHeld ? "lossless" : this.#delivery;
+    this.#mode = this.#wantedMode;
     this.#subscribedAck = this.#readSeq;
     this.#source.subscribe(this.log.headSeq, this.#mode, this.#subscribedAck);
   }
@@ -104,8 +105,8 @@ export class Follower {
     if (this.#state !== "live") return true;
     if (lastSeqOf(delivery) > this.log.headSeq) this.#dropDeadHolds();
     const isAccepted = this.log.accept(delivery);
+    this.#correctMode();
     this.#acks.acknowledge();
-    this.#requestLossless();
     return isAccepted;
   }
 
@@ -120,11 +121,8 @@ export class Follower {
 
   #onReaders(): void {
     this.#acks.acknowledge();
-    this.#requestLossless();
-    if (this.#isHeld) return;
-    if (!this.log.isFollowed) this.#unsubscribe();
-    // Back to `gap` only: any other new subscription would gain nothing and discard the deliveries that are on their way.
-    else if (this.wanted && this.#mode === "lossless" && this.#delivery === "gap") this.subscribe();
+    if (this.#isHeld || this.log.isFollowed) this.#correctMode();
+    else this.#unsubscribe();
   }
 
   /** Invariant 3. Readers that are further on wait until the events pass their positions again. */
@@ -139,16 +137,17 @@ export class Follower {
     this.#state = "idle";
   }
 
-  /** Invariant 1. */
-  #requestLossless(): void {
-    if (this.#isHeld && this.wanted && this.#mode !== "lossless") this.subscribe();
+  /** Invariants 1 and 2. Only when needed: a new subscription discards deliveries on their way, and may lose the size of a gap. */
+  #correctMode(): void {
+    const isUseful = this.#isHeld || this.#mode === "lossless";
+    if (isUseful && this.wanted && this.#mode !== this.#wantedMode) this.subscribe();
   }
 
   /** Invariant 2: the source had sent this much before, and knows of no acknowledgement that we have not sent. */
   #dropDeadHolds(): void {
     const { acked } = this.#acks;
     if (!this.#isHeld || this.log.bytesAfter(acked) < this.#windowBytes) return;
-    this.#mode = "gap";
+    this.#mode = undefined;
     this.log.holds.drop(acked);
   }
 
@@ -156,15 +155,19 @@ export class Follower {
     return this.log.holds.floor() < Number.POSITIVE_INFINITY;
   }
 
+  get #wantedMode(): DeliveryMode {
+    return this.#isHeld ? "lossless" : this.#delivery;
+  }
+
   /** The seq that every holding reader has reached; the head without holds. */
   get #readSeq(): Seq {
-    // A reader within a gap has nothing more to read of it, and the source knows the offset of its end only.
+    // A reader within a gap has nothing more to read of it, and the source may wait for its end.
     return this.log.endOf(Math.min(this.log.holds.floor(), this.log.headSeq));
   }
 
-  /** Only a lossless subscription is acknowledged. */
+  /** A `gap` subscription is not acknowledged. */
   #readPosition(): Position | undefined {
-    return this.#mode === "lossless" && this.#state === "live" ? this.#positionAt(this.#readSeq) : undefined;
+    return this.#mode !== "gap" && this.#state === "live" ? this.#positionAt(this.#readSeq) : undefined;
   }
 
   #positionAt(seq: Seq): Position {

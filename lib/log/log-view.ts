@@ -29,6 +29,8 @@ export interface LogView {
   next(afterSeq: Seq): Delivery | "loading" | undefined;
   /** Output bytes printed up to and including `seq`, if still known. */
   offsetAfter(seq: Seq): number | undefined;
+  /** Known output bytes up to and including the delivery that covers `seq`; before the oldest delivery, the evicted bytes. */
+  bytesUpTo(seq: Seq): number;
   /** Calls `wake` after each append or failure, without data: call `next` for it. Returns a function that unregisters. */
   onAppend(wake: () => void): () => void;
   /**

@@ -236,7 +236,6 @@ export class ReplayLog implements LogView {
     return seq === this.#exited.seq || seq === this.#exited.seq - 1 ? this.#exitedOffset : undefined;
   }
 
-  /** Known output bytes up to and including the delivery that covers `seq`; before the oldest delivery, the evicted bytes. */
   bytesUpTo(seq: Seq): number {
     return this.#ring.bytesUpTo(seq);
   }

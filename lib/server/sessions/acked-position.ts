@@ -38,13 +38,15 @@ export class AckedPosition {
     else this.#hold.renew();
   }
 
-  /** Output bytes between it and `seq`, as the client counts them: with those of its gaps. 0 once it is no longer live. */
+  /**
+   * Output bytes between it and `seq`, never fewer than the client counts: with fewer, it would be sent more than its window and
+   * would consider its hold dropped. 0 once it is no longer live.
+   */
   bytesUpTo(seq: Seq): number {
-    if (!this.#hold.isLive) return 0;
-    const sent = this.#log.offsetAfter(seq);
-    // Unknown where the log was restarted since, or had evicted it before the client came.
-    const read = this.#log.offsetAfter(this.#acked) ?? this.#log.offsetAfter(this.#log.firstSeq - 1);
-    return sent === undefined || read === undefined ? 0 : sent - read;
+    if (!this.#hold.isLive || seq <= this.#acked) return 0;
+    // The client may have received any part of what was evicted before it was held: its next `ack` shows how much it has read.
+    if (this.#acked < this.#log.firstSeq - 1) return Number.POSITIVE_INFINITY;
+    return this.#log.bytesUpTo(seq) - this.#log.bytesUpTo(this.#acked);
   }
 
   release(): void {

@@ -219,6 +219,43 @@ describe("a follower", () => {
     expect(asked).toEqual(["subscribe 3 lossless", "ack 3"]);
   });
 
+  it("acknowledges the head after dropping its only hold, since the source may still wait", () => {
+    const { follower, log, asked } = make({ windowBytes: 10 });
+    log.onAppend(nothing);
+    const hold = log.hold(() => 0);
+    follower.began();
+    for (const seq of [1, 2, 3, 4]) follower.accept(event(seq, "12345"));
+    expect([hold.isLive, asked]).toEqual([false, ["subscribe 0 gap", "subscribe 0 lossless", "ack 3", "ack 4"]]);
+    // The source has no hold for a later reader.
+    log.hold(() => 4);
+    expect(asked.slice(4)).toEqual(["subscribe 4 lossless"]);
+  });
+
+  it("keeps the hold of its reader when the source has evicted the acknowledged position in the meantime", () => {
+    const log = new ReplayLog({ retainedBytes: 1_000, chunkBytes: 100 });
+    const clock = new FakeClock();
+    const line = new Line(log, { delivery: "lossless", windowBytes: 800, retainedBytes: 2_000, clock });
+    const printed: ProcessEvent[] = [];
+    log.onAppend(() => printed.push(log.next(log.headSeq - 1) as ProcessEvent));
+    const reader = new FollowingReader(line.follower.log, printed, 0, true);
+    line.step(1);
+    for (let count = 0; count < 6; count += 1) print(log, "x".repeat(100));
+    line.step(100);
+    reader.read(1);
+    clock.advance(5);
+    line.step(1);
+    line.cut();
+    // The session expires, and the process prints on.
+    log.holds.beginLease();
+    log.holds.endLease();
+    for (let count = 0; count < 12; count += 1) print(log, "x".repeat(100));
+    line.mend();
+    line.step(100);
+    expect(line.follower.log.holds.floor()).toBe(1);
+    for (let moved = true; moved; clock.advance(5)) moved = [line.step(1), reader.read(1)].some(Boolean);
+    expect([reader.position, reader.lost, line.follower.log.holds.floor()]).toEqual([18, 2, 18]);
+  });
+
   it("never keeps more than a window of unread output, however often its connection is cut", () => {
     const log = new ReplayLog({ retainedBytes: 100_000 });
     const line = new Line(log, { delivery: "lossless", windowBytes: 1_000, retainedBytes: 2_000 });
