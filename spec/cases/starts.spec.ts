@@ -60,7 +60,7 @@ describeCases("starts", (subject) => {
       starting.catch(() => undefined);
     }).not.toThrow();
     expect(await refusal(starting as Promise<unknown>)).toEqual(failed("arg-too-long", "/bin/echo"));
-    await expect(starting).rejects.toThrow(/^argument 1 has 140000 bytes.* 131071;.*stdin/);
+    await expect(starting).rejects.toThrow(/^argument 1 has 140000 bytes.* 131071\b.*stdin/);
     const counting = await start({ argv: ["wc", "-c"], env, pipeStdin: true });
     await counting.write(text);
     await counting.closeStdin();
