@@ -32,6 +32,8 @@ export interface Abilities {
   readonly presetsTerminal: boolean;
   /** A late reader finds exactly what the limits of the host retain; a replica may have kept more. */
   readonly retainsExactly: boolean;
+  /** Every gap has its size; otherwise not if a connection is cut while the events after its position are evicted. */
+  readonly sizesEveryGap: boolean;
   /** The `info` of an existing handle becomes `removed`. */
   readonly reportsRemoval: boolean;
   /** stdin can be closed on a pipe. */
@@ -110,6 +112,7 @@ const POSIX: Abilities = {
   presetsTerminal: true,
   reportsRemoval: true,
   retainsExactly: true,
+  sizesEveryGap: true,
   closesPipes: true,
   signals: true,
   reportsSignals: true,

@@ -145,7 +145,7 @@ describeBackends("large output", (subject) => {
 
 describeBackends(
   "a lease of 200 ms",
-  ({ start }) => {
+  ({ start, supports }) => {
     it("ends the wait for a lossless reader that stops, which gets a gap when it reads again", async () => {
       const process = await start({ argv: ["cat", scratch("8-mib")] });
       const reader = process.iterate({ delivery: "lossless" });
@@ -157,8 +157,9 @@ describeBackends(
         (sum, chunk) => sum + chunk.length,
         0,
       );
-      expect(lost).toBeGreaterThan(0);
-      expect(length + lost).toBe(8 * MIB);
+      // NaN with a gap of unknown size.
+      expect(lost).not.toBe(0);
+      if (supports.sizesEveryGap) expect(length + lost).toBe(8 * MIB);
     });
   },
   { pauseLeaseMs: 200 },

@@ -103,7 +103,13 @@ const kinds: Readonly<Record<string, (limits: Partial<Limits>) => Promise<Backen
 export function remoteFactories(supports: Abilities): BackendFactory[] {
   return Object.entries(kinds).map(([name, create]) => ({
     name,
-    supports: { ...supports, inheritFds: false, reportsRemoval: false, retainsExactly: false },
+    supports: {
+      ...supports,
+      inheritFds: false,
+      reportsRemoval: false,
+      retainsExactly: false,
+      sizesEveryGap: name !== "cutting",
+    },
     create,
   }));
 }
