@@ -135,7 +135,7 @@ export const limits = {
    * of the server grows by two to three times this number (measured), because V8 frees sent frames late. It leaves room for a full
    * chunk to each viewer.
    */
-  viewConnectionsBytes: 16 * 1024 * 1024,
+  viewConnectionsBytes: 12 * 1024 * 1024,
   /** The same for clients of a dialect. For Codex clients: room for one reply of hundreds of MiB beside the other clients. */
   dialectConnectionsBytes: 1024 * 1024 * 1024,
   /** A peer that accepts no byte of its outbox for this long is dropped. Any byte counts, so a slow line is not dropped. */
@@ -161,7 +161,7 @@ export const limits = {
   /** Controlling connections of a server. */
   connections: 10_000,
   /** Connections of viewers. Not counted as `connections`, so that they never use up those; each may buffer a frame. */
-  viewConnections: 128,
+  viewConnections: 96,
   /**
    * Connections that are not authenticated yet: with full buffers they cost 32 MiB. Above it the oldest of them is closed. Never
    * more than an eighth of the descriptors that this program may open.
