@@ -101,7 +101,9 @@ describe("execwire run --url", () => {
   });
 
   it("leaves a job that the command detached on purpose, like a local run", async () => {
-    const ran = await run(["--", "sh", "-c", "setsid sleep 300 </dev/null >/dev/null 2>&1 & echo $!"]);
+    // It keeps the pipe until it has a session of its own: the command alone may end before that.
+    const job = "setsid sh -c 'echo $$; exec sleep 300 </dev/null >/dev/null 2>&1' &";
+    const ran = await run(["--", "sh", "-c", job]);
     const pid = Number(ran.stdout);
     const alive = isAlive(pid);
     if (alive) process.kill(pid, "SIGKILL");
