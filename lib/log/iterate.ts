@@ -1,5 +1,6 @@
 // Reads a log on demand: the cursor waits for the consumer. With `lossless` the process waits too.
 import type { Delivery, DeliveryMode, Seq } from "../../protocol/index.ts";
+import { Mutex } from "../mutex.ts";
 import { Cursor } from "./cursor.ts";
 import type { Hold, LogView } from "./log-view.ts";
 import { Reader } from "./reader.ts";
@@ -15,7 +16,8 @@ export class DeliveryIterator implements AsyncIterableIterator<Delivery> {
   #done = false;
   /** The call that waits for a delivery; at most one, since calls run one after another. */
   #waiting: { resolve(result: Result): void; reject(error: unknown): void } | undefined;
-  #previous: Promise<unknown> = Promise.resolve();
+  /** Calls of `next` that were not awaited are answered in their order. */
+  readonly #calls = new Mutex();
 
   constructor(view: LogView, afterSeq: Seq = 0, delivery: DeliveryMode = "gap") {
     const cursor = new Cursor(view, afterSeq);
@@ -35,9 +37,7 @@ export class DeliveryIterator implements AsyncIterableIterator<Delivery> {
   }
 
   next(): Promise<Result> {
-    const result = this.#previous.then(() => this.#pull());
-    this.#previous = result.catch(() => undefined);
-    return result;
+    return this.#calls.run(() => this.#pull());
   }
 
   return(): Promise<Result> {

@@ -34,6 +34,7 @@ describe("the bundle of lib/browser.ts", () => {
       "lib/errors.ts",
       "lib/limits.ts",
       "lib/log",
+      "lib/mutex.ts",
       "lib/process",
       "lib/transport",
       "protocol",
