@@ -42,18 +42,7 @@ const ONLY = {
 };
 
 /** Code that also runs in a browser: imports no `node:` module, only these packages, and only project code of this list. */
-const BROWSER = [
-  "protocol",
-  "lib/log",
-  "lib/errors.ts",
-  "lib/clock.ts",
-  "lib/limits.ts",
-  "lib/mutex.ts",
-  "lib/process",
-  "lib/transport",
-  "lib/client",
-  "lib/browser.ts",
-];
+const BROWSER = [...CONTRACT, "lib/transport", "lib/client", "lib/browser.ts"];
 const BROWSER_PACKAGES = ["rxjs", "msgpackr"];
 const NODE_ONLY_FILES =
   /^lib\/transport\/(stream-pair|stream|lines|first-byte|command|websocket\/(?:websocket-server|websocket-client|websocket-node|one-request)|admission\/[a-z-]+)\.ts$/;

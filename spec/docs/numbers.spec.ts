@@ -13,6 +13,12 @@ it.each([
   ["README.md", `compares ${checks.filter(({ slow }) => !slow).length} answers`],
   ["lib/README.md", `connection up to ${limits.unreadBytes / 2 ** 20} MiB are kept`],
   ["protocol/README.md", `1 to ${limits.chunkBytes.toLocaleString("en")} bytes`],
+  ["README.md", `At most ${limits.viewConnections} viewers can be connected`],
+  ["README.md", `waiting for it for ${limits.stallMs / 1000} s`],
+  ["README.md", `${limits.infoArgvBytes / 1024} KiB of a command line`],
+  ["README.md", `${limits.labels} labels of ${limits.labelBytes / 1024} KiB`],
+  ["lib/README.md", `Before hello it holds ${limits.helloBytes / 1024} KiB`],
+  ["lib/README.md", `a waiting frame is charged ${limits.frameOverheadBytes / 1024} KiB`],
   ["README.md", `is given up ${limits.closeDeadlineMs / 1000} s after the tree`],
   ["protocol/README.md", `remembered for the last ${limits.writeIds.toLocaleString("en")}`],
   ["protocol/README.md", `At most ${limits.requests.toLocaleString("en")}`],
@@ -38,4 +44,9 @@ it.each([
   ["protocol/README.md", `at most ${limits.frameBytes / 2 ** 20} MiB`],
 ])("%s is right that it is: %s", (file, text) => {
   expect(readFileSync(join(root, file), "utf8").replace(/\s+/g, " ")).toContain(text);
+});
+
+it("lib/README.md is right about the files in a folder", () => {
+  const [, max] = /MAX_FILES = (\d+);/.exec(readFileSync(join(root, "scripts/check-layers.mjs"), "utf8")) ?? [];
+  expect(readFileSync(join(root, "lib/README.md"), "utf8")).toContain(`more than ${max} files directly in it`);
 });

@@ -1,6 +1,6 @@
 // The marks of this program. One place for all spawners and all copies of this package, since the program has only one limit.
 import { randomInt } from "node:crypto";
-import type { ResourceLimits } from "../posix/libc.ts";
+import type { ResourceLimits } from "../posix/rlimit.ts";
 
 /** Marks have at least 13 digits, unlike real limits. The first one is random, so that two programs do not collide. */
 const FIRST = 2 ** 40;

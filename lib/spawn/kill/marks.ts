@@ -9,7 +9,8 @@
 // (`mayDescend`).
 
 import type { Guard } from "../guard/guard.ts";
-import type { Libc, ResourceLimits } from "../posix/libc.ts";
+import type { Libc } from "../posix/libc.ts";
+import type { ResourceLimits } from "../posix/rlimit.ts";
 import { firstChildren, readProcess } from "../proc/proc.ts";
 import { foreignChildren, foreignReaps } from "./foreign-children.ts";
 import { type Baseline, type Marker, type PendingSpawn, type Sharers, state } from "./mark-state.ts";

@@ -1,11 +1,12 @@
 // System calls that Node does not offer, made through koffi. No policy here: each method names the call it wraps.
 import { closeSync, openSync, readdirSync } from "node:fs";
-import { constants, endianness } from "node:os";
+import { constants } from "node:os";
 import koffi from "koffi";
 import type { TerminalSize } from "../../../protocol/index.ts";
 import type { ExitStatus } from "../child.ts";
 import { signalName } from "../signals.ts";
 import { bind } from "./libc-calls.ts";
+import { type ResourceLimits, Rlimit } from "./rlimit.ts";
 
 /** A failed call, with the number and name of its errno. */
 export class ErrnoError extends Error {
@@ -52,9 +53,6 @@ const FD_CLOEXEC = 1;
 const TIOCSWINSZ = 0x5414;
 const PR_SET_CHILD_SUBREAPER = 36;
 const RLIMIT_LOCKS = 10;
-const RLIM_INFINITY = 2 ** 64 - 1;
-const WORD = 2 ** 32;
-const IS_LITTLE_ENDIAN = endianness() === "LE";
 const P_ALL = 0;
 const P_PID = 1;
 const WNOHANG = 1;
@@ -78,12 +76,6 @@ const IUTF8 = 0o40000;
 /** The descriptor that `isPidInUse` probes pids with; never read. */
 let probeFd: number | undefined;
 
-/** A resource limit; infinite if unlimited. */
-export interface ResourceLimits {
-  readonly soft: number;
-  readonly hard: number;
-}
-
 /** A reference to one process that stays valid when its pid is reused: a pidfd. */
 export interface ProcessHandle {
   /** pidfd_send_signal(2). Throws an ErrnoError, with ESRCH if the process is gone. */
@@ -97,8 +89,7 @@ export class Libc {
   readonly #attributes = this.#makeAttributes();
   readonly #info = Buffer.alloc(128);
   readonly #ends = new Int32Array(2);
-  /** A struct rlimit, as 32-bit words: 64-bit numbers would be BigInts, each an allocation. */
-  readonly #limits = new Uint32Array(4);
+  readonly #rlimit = new Rlimit();
   /** A struct timespec. */
   readonly #time = longs(2);
   readonly #usage = longs(RUSAGE_LONGS);
@@ -160,15 +151,13 @@ export class Libc {
 
   /** prlimit(2): the limit of file locks of a process; pid 0 is this one. Undefined if it is gone or belongs to another user. */
   lockLimits(pid: number): ResourceLimits | undefined {
-    if (this.#c.prlimit?.(pid, RLIMIT_LOCKS, null, this.#limits) !== 0) return undefined;
-    return { soft: this.#limitAt(0), hard: this.#limitAt(2) };
+    return this.#c.prlimit?.(pid, RLIMIT_LOCKS, null, this.#rlimit.words) === 0 ? this.#rlimit.get() : undefined;
   }
 
   /** prlimit(2): sets the limit of file locks; ignored if not permitted. */
-  limitLocks(pid: number, { soft, hard }: ResourceLimits): void {
-    this.#putLimit(0, soft);
-    this.#putLimit(2, hard);
-    this.#c.prlimit?.(pid, RLIMIT_LOCKS, this.#limits, null);
+  limitLocks(pid: number, limits: ResourceLimits): void {
+    this.#rlimit.set(limits);
+    this.#c.prlimit?.(pid, RLIMIT_LOCKS, this.#rlimit.words, null);
   }
 
   /**
@@ -273,19 +262,6 @@ export class Libc {
 
   #faults(): number {
     return Number(this.#usage[MINOR_FAULTS]) + Number(this.#usage[MAJOR_FAULTS]);
-  }
-
-  #limitAt(index: number): number {
-    const [first = 0, second = 0] = [this.#limits[index], this.#limits[index + 1]];
-    const limit = IS_LITTLE_ENDIAN ? first + second * WORD : second + first * WORD;
-    return limit >= RLIM_INFINITY ? Number.POSITIVE_INFINITY : limit;
-  }
-
-  #putLimit(index: number, limit: number): void {
-    const isInfinite = limit === Number.POSITIVE_INFINITY;
-    const [low, high] = isInfinite ? [WORD - 1, WORD - 1] : [limit % WORD, Math.floor(limit / WORD)];
-    this.#limits[index] = IS_LITTLE_ENDIAN ? low : high;
-    this.#limits[index + 1] = IS_LITTLE_ENDIAN ? high : low;
   }
 
   #makeAttributes(): Buffer {
