@@ -1,7 +1,7 @@
 // The protocol of execwire as pure data: types, limits, error codes and checks. No `node:` import, so it also runs in a
 // browser.
 export { checkClientMessage, checkParams, checkResult, checkServerMessage, isMethod } from "./check-message.ts";
-export { checkInteger, checkOneOf, checkText, optional, type Problem } from "./check-value.ts";
+export { checkInteger, checkOneOf, checkText, ifPresent, type Problem } from "./check-value.ts";
 export { decode, encode, encodeEvent } from "./codec.ts";
 export type { ErrorCode, ErrorData, SpawnFailureKind } from "./errors.ts";
 export type {

@@ -1,7 +1,7 @@
 // Options that several commands share, and the parsers of their values.
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { KillScope, SignalName } from "../../protocol/index.ts";
-import { signalName, signalNumber } from "../spawn/signals.ts";
+import { hostSignalName, hostSignalNumber } from "../spawn/signals.ts";
 
 /** Options that select a server. */
 export interface ServerOptions {
@@ -67,8 +67,8 @@ export function collect(text: string, values: readonly string[] = []): string[] 
 /** Parses a signal: INT, SIGINT, int or 2. */
 export function parseSignal(text: string): SignalName {
   const upper = text.toUpperCase();
-  const name = /^\d+$/.test(text) ? signalName(Number(text)) : upper.startsWith("SIG") ? upper : `SIG${upper}`;
-  if (signalNumber(name) === undefined)
+  const name = /^\d+$/.test(text) ? hostSignalName(Number(text)) : upper.startsWith("SIG") ? upper : `SIG${upper}`;
+  if (hostSignalNumber(name) === undefined)
     throw new InvalidArgumentError("It must be a signal, such as INT, SIGINT or 2.");
   return name as SignalName;
 }

@@ -4,7 +4,7 @@ import { constants } from "node:os";
 import koffi from "koffi";
 import type { TerminalSize } from "../../../protocol/index.ts";
 import type { ExitStatus } from "../child.ts";
-import { signalName } from "../signals.ts";
+import { hostSignalName } from "../signals.ts";
 import { bind } from "./libc-calls.ts";
 import { type ResourceLimits, Rlimit } from "./rlimit.ts";
 
@@ -196,7 +196,7 @@ export class Libc {
     const status = info.readInt32LE(SI_PID + 8);
     return info.readInt32LE(8) === CLD_EXITED
       ? { exitCode: status, signal: null }
-      : { exitCode: null, signal: signalName(status) };
+      : { exitCode: null, signal: hostSignalName(status) };
   }
 
   /** waitid(2), WNOWAIT: any child of this program that is a zombie, and stays one. 0: none; undefined: the call failed. */
