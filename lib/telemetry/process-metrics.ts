@@ -3,7 +3,7 @@
 import type { Histogram, Meter } from "@opentelemetry/api";
 import type { Observable } from "rxjs";
 import type { ExitResult, ProcessInfo, StreamName } from "../../protocol/index.ts";
-import type { LogCounts } from "../log/log-counts.ts";
+import type { LogCounts } from "../log/replay-log.ts";
 import { perMeter, type Reading, reportCounts } from "./meter.ts";
 
 /** Upper bounds in seconds, from a trivial command to half a day. */
