@@ -84,6 +84,8 @@ export const limits = {
   envPatterns: 1024,
   /** Characters of such a pattern: matching takes time proportional to its length times that of all variable names. */
   envPatternChars: 256,
+  /** Rules in a sandbox policy; each is looked up and mounted. Checked by the host, not by its remote clients. */
+  sandboxRules: 256,
   /** A list for an older client without pages; infos omit more arguments where it would be larger. */
   listBytes: 4 * 1024 * 1024,
   /** Processes that a client accepts in one list: many times what a server keeps. An endless list would fill its memory. */

@@ -1,5 +1,6 @@
 // Checks the arguments of calls: in the public API with the limits of the host, on the wire without them, since only the host
 // of a process knows its limits.
+import { checkSandbox } from "./check-sandbox.ts";
 import {
   checkFlag,
   checkInteger,
@@ -25,10 +26,10 @@ const MAX_SIGNAL_CHARS = 32;
 const INCARNATION_CHARS = 64;
 
 /** Limits of a spec that its host may choose. */
-export type SpecLimits = Pick<Limits, "processIdChars" | "envPatterns" | "envPatternChars">;
+export type SpecLimits = Pick<Limits, "processIdChars" | "envPatterns" | "envPatternChars" | "sandboxRules">;
 
 /** For a process of another host, which applies its own limits. */
-const NO_LIMITS: SpecLimits = { processIdChars: MAX, envPatterns: MAX, envPatternChars: MAX };
+const NO_LIMITS: SpecLimits = { processIdChars: MAX, envPatterns: MAX, envPatternChars: MAX, sandboxRules: MAX };
 
 /** Unchecked arguments of a call. */
 export type Arguments = Readonly<Record<string, unknown>>;
@@ -44,6 +45,7 @@ const SPEC_FIELDS = new Set<string>([
   "pipeStdin",
   "merge",
   "timeoutMs",
+  "sandbox",
   "inheritFds",
   "onDetach",
   "labels",
@@ -72,6 +74,7 @@ export function checkSpec(spec: unknown, limits: SpecLimits = NO_LIMITS): Proble
       ? problem("merge", "cannot be combined with tty, which has only one stream")
       : undefined) ??
     ifPresent(timeoutMs, (ms) => checkInteger("timeoutMs", ms, 1, MAX_TIMER_MS)) ??
+    ifPresent(spec.sandbox, (policy) => checkSandbox(policy, limits.sandboxRules)) ??
     ifPresent(inheritFds, checkFds) ??
     ifPresent(spec.onDetach, (choice) => checkOneOf("onDetach", choice, ["terminate", "keep"])) ??
     ifPresent(spec.labels, (labels) => checkTextMap("labels", labels))

@@ -107,7 +107,7 @@ export class ChildHold {
     if (this.#child) this.#release(this.#child);
   }
 
-  /** Releases the child as it is, and whatever it holds: its end will not be known. */
+  /** Releases the child and its descriptors before its end, which will not be known. */
   giveUp(): void {
     this.#termination.cancel();
     if (this.#child) this.#released(this.#child.pid, this.#child.release());
