@@ -8,7 +8,7 @@ import { findFiles, lineAt, mask } from "./source.mjs";
 /** A file imports from lower rows. Within its row it imports only from its own folder and from PEERS. */
 const LAYERS = [
   /* 0 language  */ ["protocol"],
-  /* 1 truth     */ ["lib/log", "lib/errors.ts", "lib/clock.ts", "lib/limits.ts", "lib/mutex.ts"],
+  /* 1 truth     */ ["lib/log", "lib/abort.ts", "lib/errors.ts", "lib/clock.ts", "lib/limits.ts", "lib/mutex.ts"],
   /* 2 contract  */ ["lib/process"],
   /* 3 machinery */ ["lib/host", "lib/spawn", "lib/sandbox", "lib/network", "lib/shell", "lib/files", "lib/telemetry"],
   /* 4 hosts     */ ["lib/local", "lib/transport"],
@@ -19,7 +19,7 @@ const LAYERS = [
 /** Imports allowed within a row: from -> to. */
 const PEERS = {
   "lib/limits.ts": ["lib/errors.ts"],
-  "lib/log": ["lib/errors.ts", "lib/clock.ts", "lib/limits.ts", "lib/mutex.ts"],
+  "lib/log": ["lib/abort.ts", "lib/errors.ts", "lib/clock.ts", "lib/limits.ts", "lib/mutex.ts"],
   "lib/sandbox": ["lib/spawn"],
   "lib/cli": ["lib/connect.ts"],
   "lib/codex": ["lib/server", "lib/client"],
@@ -30,6 +30,7 @@ const PEERS = {
 const CONTRACT = [
   "protocol",
   "lib/log",
+  "lib/abort.ts",
   "lib/errors.ts",
   "lib/clock.ts",
   "lib/limits.ts",

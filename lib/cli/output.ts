@@ -1,6 +1,8 @@
 // Copies a process's output to our stdout and stderr. Nothing is lost silently: the process waits for our reader, or gaps are
 // reported.
+
 import type { Delivery, DeliveryMode, ExitedEvent, Seq } from "../../protocol/index.ts";
+import { onAbort } from "../abort.ts";
 import type { Process } from "../process/process.ts";
 
 /** Our own stdout or stderr cannot be written to. */
@@ -32,13 +34,13 @@ export async function writeAll(
   const events = child.iterate({ delivery, afterSeq });
   const stop = () => void events.return();
   if (signal?.aborted) stop();
-  signal?.addEventListener("abort", stop);
+  const stopListening = onAbort(signal, stop);
   const renewal = setInterval(() => events.renew(), RENEW_MS);
   try {
     for await (const event of events) await writeEvent(event);
   } finally {
     clearInterval(renewal);
-    signal?.removeEventListener("abort", stop);
+    stopListening();
   }
   return signal?.aborted ? undefined : child.log.exited;
 }
