@@ -4,6 +4,7 @@ import type { Seq } from "../../../protocol/index.ts";
 import type { Process } from "../../process/process.ts";
 import { addServerOptions, parseSeq, type ServerOptions } from "../options.ts";
 import { writeAll, writeEvent } from "../output.ts";
+import { findProcess } from "../server/find-process.ts";
 import { withServer } from "../server/open-server.ts";
 
 interface LogsOptions extends ServerOptions {
@@ -24,7 +25,7 @@ export function define(command: Command): void {
       .addHelpText("after", HELP)
       .action((id: string, options: LogsOptions) =>
         withServer(options, async (backend) => {
-          const child = await backend.attach(id);
+          const child = await findProcess(backend, id);
           const afterSeq = await writeRetained(child, options.afterSeq);
           if (options.follow) await writeAll(child, { delivery: "gap", afterSeq });
         }),
