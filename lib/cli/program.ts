@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { exactArguments } from "../spawn/start-state.ts";
 import { EXIT } from "./exit-code.ts";
+import { leaveTerminal } from "./leave-terminal.ts";
 import { report } from "./report.ts";
 import { printable } from "./table.ts";
 
@@ -70,3 +71,4 @@ await program.parseAsync(exactArguments(), { from: "user" }).catch((error: unkno
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : EXIT.usage;
   else process.exitCode = report(error);
 });
+leaveTerminal();

@@ -72,8 +72,21 @@ describe.each(["posix", "portable"])("execwire run with the %s spawner in an int
     await type(shell, "one\n", "first one");
     await type(shell, CTRL_Z, /Stopped .*main\.js/);
     await type(shell, "bg\n", /main\.js[^\n]*&\r/);
-    await type(shell, "jobs; fg\n", /Stopped .*Stopped .*\n.*main\.js[^&\n]*\r/s);
+    // It stops again as soon as it finds itself in the background.
+    await type(
+      shell,
+      "while jobs %1 | grep -q Run[n]ing; do sleep 0.05; done; fg\n",
+      /Stopped .*grep.*\n.*main\.js[^&\n]*\r/s,
+    );
     await type(shell, "two\n", "second two");
+    await shell.write("exit\n");
+    await exitOf(shell);
+  });
+
+  it("leaves the terminal in the modes that it finds at its end", async () => {
+    const shell = await openShell();
+    const line = `${run.replace(" --", " -i --")} stty -iexten; stty -a | grep -o -e '-iex[t]en'; echo code $?.\n`;
+    expect(await type(shell, line, /code \d\./)).toMatch(/-iexten\r\ncode 0\./);
     await shell.write("exit\n");
     await exitOf(shell);
   });
