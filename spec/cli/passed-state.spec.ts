@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, it } from "@jest/globals";
 import { reapOwn } from "../../lib/spawn/kill/foreign-children.ts";
 import { Libc } from "../../lib/spawn/posix/libc.ts";
+import { describeSandbox } from "../sandbox/sandbox-host.ts";
 import { makeScratch, uniqueName } from "../support/scratch.ts";
 import { dist, installedArgv, type Ran, runProgram } from "../support/system-run.ts";
 import { settled } from "../support/system-wait.ts";
@@ -188,6 +189,14 @@ describe.each(["posix", "portable"])("descriptors with the %s spawner", (spawner
     );
     expect(ran.stdout.split("\n").slice(0, 3)).toEqual(["1", "2", "3"]);
     expect(ran.stdout.split("\n").at(-2)).toBe(realpathSync(file));
+  });
+});
+
+describeSandbox("a sandboxed command of execwire run", () => {
+  it("gets no descriptor that would lead out of its sandbox, and its stdin through a pipe", async () => {
+    const script = `cd '${scratch("")}'; "$@" sh -c 'ls /proc/self/fd; readlink /proc/self/fd/0 | cut -c 1-5; cat' <&- 5>leak 0<<<typed`;
+    const ran = await around(script, "-i", "--sandbox", "read-only", "--");
+    expect(ran).toMatchObject({ stdout: "0\n1\n2\n3\npipe:\ntyped\n", stderr: "" });
   });
 });
 

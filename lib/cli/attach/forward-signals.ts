@@ -19,7 +19,10 @@ export function holdSignals(): void {
 }
 
 function hold(signal: NodeJS.Signals): void {
-  held?.push(signal);
+  if (!held?.includes(signal)) return void held?.push(signal);
+  // The start takes too long for the user.
+  process.off(signal, hold);
+  process.kill(process.pid, signal);
 }
 
 /** This many SIGINT or SIGTERM kill the command with its tree, since it ignores the signals. */

@@ -87,13 +87,15 @@ async function run(argv: readonly string[], options: RunOptions): Promise<number
   }
   const target = await (isRemote ? openRemote(options) : openLocal(options));
   try {
+    // Descriptors lead out of a sandbox.
+    const isIsolated = isRemote || options.sandbox !== undefined;
     // In the background a terminal is forwarded, which stops us until we may read it: the command would read it at once.
     const isReadable = !isatty(0) || !isInBackground();
-    const isPassed = !isRemote && !options.tty && options.interactive === true && isReadable;
+    const isPassed = !isIsolated && !options.tty && options.interactive === true && isReadable;
     const isInteractive = !isPassed && (options.interactive || (options.tty && isatty(0)) || false);
     const spec = specOf(argv, options, { isRemote, isInteractive, isLocal: target.isLocal });
     if (!isRemote) holdSignals();
-    const inheritFds = isRemote ? [] : [...(isPassed ? [0] : []), ...startState().fds];
+    const inheritFds = isIsolated ? [] : [...(isPassed ? [0] : []), ...startState().fds];
     const begin = (fds: readonly number[]) => passOutput(target, { ...spec, inheritFds: fds }, isInteractive, options);
     return await begin(inheritFds).catch((error: unknown) => {
       // A terminal of the portable spawner.
@@ -162,8 +164,8 @@ function specOf(
   { isRemote, isInteractive, isLocal }: { isRemote: boolean; isInteractive: boolean; isLocal: boolean },
 ): ProcessSpec {
   const { TERM } = process.env;
-  // A local command stays in our directory, which may have been removed.
-  const isNamed = options.cwd !== undefined || isRemote;
+  // A local command stays in our directory, which may have been removed. A sandbox is made for a directory with a name.
+  const isNamed = options.cwd !== undefined || options.sandbox !== undefined || isRemote;
   const cwd = isLocal && isNamed ? absoluteDirectory(options.cwd) : options.cwd;
   return present({
     argv,
@@ -200,8 +202,8 @@ The command sees what it would see without execwire: arguments, environment and 
 byte, limits, ignored signals, and your directory, also one that was removed. It does not see your
 terminal as /dev/tty, unless -t gives it one: it leads a session of its own. ulimit -x shows a number
 by which its descendants are known. Its stdin is /dev/null without -i. With -i it is yours, and what
-the command does not read is left for the next program, except with -t and with a server, for which
-execwire reads ahead.
+the command does not read is left for the next program, except with -t, in a sandbox and on a server,
+for which execwire reads ahead.
 
 Signals sent to execwire go to the command's process group. Ctrl-Z stops both, and fg and bg continue
 both. execwire exits when the command has
