@@ -1,6 +1,6 @@
 // Checks single values from outside. Each check returns the problem, or undefined, and never throws: the caller converts it to
 // an error of its own layer.
-import { isByteString, isIllFormed, toWellFormed } from "./raw-bytes.ts";
+import { isByteString, isIllFormed } from "./raw-bytes.ts";
 
 /** What is wrong with an argument: its field, and a message that a person can act on. */
 export interface Problem {
@@ -56,13 +56,13 @@ export function checkText(
   if (typeof value !== "string") return problem(field, `must be a string, got ${describe(value)}`);
   if (value.includes("\0")) return problem(field, "must not contain a NUL character");
   if (value.length > maxChars) return problem(field, `must have at most ${maxChars} characters, has ${value.length}`);
-  if (isIllFormed(value) && !(rawBytes && isByteString(value))) {
-    const only = rawBytes
-      ? ""
-      : "; bytes that are not UTF-8 can only be passed to a program of this machine, by this program";
-    return problem(field, `is not valid Unicode${only}: ${describe(toWellFormed(value))}`);
-  }
-  return undefined;
+  // The value is not shown: it may be a secret.
+  if (!isIllFormed(value) || (rawBytes && isByteString(value))) return undefined;
+  if (!isByteString(value)) return problem(field, "is not valid Unicode: it has a lone surrogate");
+  return problem(
+    field,
+    "holds bytes that are not UTF-8; only arguments, variables and the directory of a local process may",
+  );
 }
 
 /** The problem of a boolean. */
