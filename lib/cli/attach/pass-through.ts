@@ -35,7 +35,7 @@ export async function passThrough(child: Process, options: PassThroughOptions): 
     if (!link || link.state === "connected") return;
     stop.abort(connectionGivenUp());
   };
-  const cleanups = [forwardSignals(child, options.signals, giveUp)];
+  const cleanups = [forwardSignals(child, options.signals, giveUp, !link)];
   const onDetach = options.detachable ? () => stop.abort() : undefined;
   // In a raw terminal Ctrl-C is a key and not a signal. While the link is down, it cannot reach the process, so it is for us.
   let interrupts = 0;

@@ -42,7 +42,7 @@ export async function runCaptured(
       const giveUp = () => {
         if (link && link.state !== "connected") reject(connectionGivenUp());
       };
-      cleanups.push(forwardSignals(child as Process, ALL_SIGNALS, giveUp));
+      cleanups.push(forwardSignals(child as Process, ALL_SIGNALS, giveUp, !link));
     });
     if (stdin) cleanups.push(forwardStdin(child, { passEnd: true }));
     const result = await Promise.race([run.result, lost]);

@@ -1,5 +1,7 @@
 // Decides when a server shuts down: on a signal, or when the program that started it ends.
 
+import { isHeeded } from "../ignored-signals.ts";
+
 /** The second signal exits at once. */
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
@@ -20,7 +22,7 @@ export class ShutdownSignal {
     this.requested = new Promise((resolve) => {
       this.#resolve = resolve;
     });
-    for (const signal of SIGNALS) process.on(signal, this.#onSignal);
+    for (const signal of SIGNALS.filter(isHeeded)) process.on(signal, this.#onSignal);
   }
 
   /** Requests the shutdown; only the first reason counts. */
