@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { EXIT } from "./exit-code.ts";
+import { endWithoutReader } from "./output.ts";
 import { report } from "./report.ts";
 import { printable } from "./table.ts";
 
@@ -41,9 +42,6 @@ const { version } = JSON.parse(readFileSync(new URL("../../../package.json", imp
   version: string;
 };
 
-// Each write reports its own error; without a listener a closed stderr would end the program with a stack trace.
-process.stderr.on("error", () => undefined);
-
 const program = new Command("execwire")
   .description("Run and supervise processes: no byte lost, no process left behind.")
   .version(version)
@@ -65,3 +63,4 @@ await program.parseAsync().catch((error: unknown) => {
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : EXIT.usage;
   else process.exitCode = report(error);
 });
+endWithoutReader();

@@ -84,7 +84,12 @@ async function run(argv: readonly string[], options: RunOptions): Promise<number
     const spec = specOf(argv, options, { isRemote, isInteractive, isLocal: target.isLocal });
     if (options.json || options.quiet) {
       const { runCaptured } = await import("../attach/run-captured.ts");
-      return await runCaptured(target.backend, spec, { json: options.json, stdin: isInteractive, link: target.link });
+      return await runCaptured(target.backend, spec, {
+        json: options.json,
+        stdin: isInteractive,
+        link: target.link,
+        ...milliseconds("graceMs", options.grace),
+      });
     }
     const child = await target.backend.start(spec);
     if (options.detach) {
@@ -98,6 +103,8 @@ async function run(argv: readonly string[], options: RunOptions): Promise<number
       passEnd: true,
       signals: ALL_SIGNALS,
       link: target.link,
+      timeoutMs: spec.timeoutMs,
+      ...milliseconds("graceMs", options.grace),
     });
     return code ?? 0;
   } finally {
