@@ -23,7 +23,7 @@ export function isReaderGone(error: unknown): boolean {
 const RENEW_MS = 10_000;
 
 /** How often to look whether the reader is still there while there is nothing to write. */
-const WATCH_MS = 1_000;
+const WATCH_MS = 500;
 
 /** Bytes written at once: a slow reader is seen to take output once it has taken this much. */
 const PIECE_BYTES = 16 * 1024;
@@ -70,7 +70,8 @@ export async function writeAll(child: Process, options: WriteAllOptions): Promis
   let failure: OutputError | undefined;
   const watch = setInterval(() => {
     if (!watchReader || !hasLostReader()) return;
-    failure = new OutputError("stdout", Object.assign(new Error("its reader is gone"), { code: "EPIPE" }));
+    const code = process.stdout.isTTY ? "EIO" : "EPIPE";
+    failure = new OutputError("stdout", Object.assign(new Error("its reader is gone"), { code }));
     stop();
   }, WATCH_MS);
   try {
