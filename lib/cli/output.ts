@@ -28,7 +28,7 @@ const WATCH_MS = 500;
 /** Bytes written at once: a slow reader is seen to take output once it has taken this much. */
 const PIECE_BYTES = 16 * 1024;
 
-/** How long a message about lost output may take. */
+/** How long our last messages may take. */
 const LAST_WORDS_MS = 500;
 
 /** A write was given up. It would keep the program alive until the reader takes it. */
@@ -36,9 +36,12 @@ let isGivenUp = false;
 
 /** Ends the program if output was given up; otherwise Node ends it when all is written. */
 export function endWithoutReader(): void {
-  if (!isGivenUp) return;
-  process.stderr.write("", () => process.exit());
-  setTimeout(() => process.exit(), LAST_WORDS_MS);
+  if (isGivenUp) exitSoon();
+}
+
+/** Exits if unread output is all that keeps the program alive. */
+export function exitSoon(): void {
+  setTimeout(() => process.exit(), LAST_WORDS_MS).unref();
 }
 
 /** How to write. */
@@ -101,6 +104,9 @@ export async function write(
   content: Uint8Array | string,
   { signal, onProgress }: WriteOptions = {},
 ): Promise<void> {
+  // Our own messages come first, since they were written first; they may be on the same terminal.
+  const hasMessages = name === "stdout" && process.stderr.writableLength > 0;
+  if (hasMessages) await writePiece("stderr", "", signal).catch(() => undefined);
   const bytes = typeof content === "string" ? Buffer.from(content) : content;
   for (let start = 0; start < bytes.length && !signal?.aborted; start += PIECE_BYTES) {
     onProgress?.();
@@ -109,7 +115,11 @@ export async function write(
   }
 }
 
-function writePiece(name: "stdout" | "stderr", piece: Uint8Array, signal: AbortSignal | undefined): Promise<void> {
+function writePiece(
+  name: "stdout" | "stderr",
+  piece: Uint8Array | string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     const giveUp = () => {
       isGivenUp = true;

@@ -48,7 +48,8 @@ function replace(name: "stdout" | "stderr", fd: number): void {
   const make = () => {
     const made = isatty(fd) && original ? terminalStream(original.call(process), fd) : new DescriptorStream(fd);
     // Each write reports its own error; without a listener the "error" event would end the program with a stack trace.
-    return made.on("error", () => undefined);
+    // Many writers may wait for a slow reader.
+    return made.setMaxListeners(0).on("error", () => undefined);
   };
   Object.defineProperty(process, name, {
     configurable: true,
@@ -82,6 +83,7 @@ class DescriptorStream extends Writable {
 
 /** Writes all of a chunk. If the program exits before the thread returns, it exits without waiting for it. */
 function writeByThread(fd: number, chunk: Uint8Array, done: Done): void {
+  if (chunk.length === 0) return done();
   // Registered with each write: it must follow the exit listeners that end processes and restore the terminal.
   const onExit = (code: number) => cLibrary()?.exit(code) ?? process.kill(process.pid, "SIGKILL");
   process.on("exit", onExit);

@@ -1,6 +1,6 @@
-// How long we wait for the reader of our output after the command's end: as long as it takes, so that nothing is lost. But if a
-// timeout or a signal has asked for the end, a reader that takes nothing for the grace time is given up, and a signal that comes
-// after the command's end gives it up at once.
+// How long we wait for the reader of our output after the command's end: as long as it takes, so that nothing is lost. But once a
+// timeout or a signal has asked for the end, a reader that stands still for the grace time is given up. A signal that comes after
+// the command's end gives it up at once.
 import { limits } from "../../../protocol/index.ts";
 import type { Process } from "../../process/process.ts";
 import { shellExitCode } from "../../process/signal-number.ts";
