@@ -6,8 +6,9 @@ import { openPlatformWebSocket } from "./transport/websocket/websocket-browser.t
 
 export { RemoteBackend } from "./client/remote-backend.ts";
 export { ExecwireError } from "./errors.ts";
+export { lines } from "./process/lines.ts";
 export { Process } from "./process/process.ts";
-export { lines, text } from "./process/text.ts";
+export { text } from "./process/text.ts";
 
 /** Connects to `ws://` or `wss://`; the token travels in the first message, not in the URL. See `connect` of the Node entry. */
 export function connect(url: string, options: ClientOptions = {}): Promise<RemoteBackend> {

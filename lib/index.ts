@@ -63,9 +63,10 @@ export { type ExecSessions, type ExecSessionsOptions, openExecSessions } from ".
 export { createSupervisor, type Supervisor, type SupervisorOptions } from "./local/supervisor.ts";
 export type { DeliveryIterator } from "./log/iterate.ts";
 export type { Backend, CloseOptions } from "./process/backend.ts";
+export { type Line, type LinesOptions, lines } from "./process/lines.ts";
 export type { ProcessPort, ReadCallOptions, SignalOptions, TerminateOptions, WriteOptions } from "./process/port.ts";
 export { type EventsOptions, type IterateOptions, Process } from "./process/process.ts";
-export { type Line, type LinesOptions, lines, type TextOptions, text } from "./process/text.ts";
+export { type TextOptions, text } from "./process/text.ts";
 export type { Auth } from "./server/auth.ts";
 export type { Dialect } from "./server/dialect.ts";
 export { type ExecwireServer, type ListenAddress, type ServeOptions, serve } from "./server/server.ts";

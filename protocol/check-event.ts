@@ -7,8 +7,8 @@ import {
   checkText,
   checkTextList,
   checkTextMap,
+  ifPresent,
   isRecord,
-  optional,
   type Problem,
 } from "./check-value.ts";
 import { checkSize } from "./validate.ts";
@@ -52,7 +52,7 @@ export function checkGap(gap: unknown): Problem | undefined {
   return (
     checkInteger("gap.firstSeq", gap.firstSeq, 1, MAX) ??
     checkInteger("gap.lastSeq", gap.lastSeq, gap.firstSeq as number, MAX) ??
-    optional(gap.bytes, (bytes) => checkInteger("gap.bytes", bytes, 0, MAX))
+    ifPresent(gap.bytes, (bytes) => checkInteger("gap.bytes", bytes, 0, MAX))
   );
 }
 
@@ -68,12 +68,12 @@ export function checkProcess(process: unknown): Problem | undefined {
     checkText("process.cwd", process.cwd) ??
     checkFlag("process.tty", process.tty) ??
     checkFlag("process.stdin", process.stdin) ??
-    optional(process.pid, (pid) => checkInteger("process.pid", pid, 1, MAX)) ??
+    ifPresent(process.pid, (pid) => checkInteger("process.pid", pid, 1, MAX)) ??
     checkInteger("process.startedAt", process.startedAt, -MAX_TIME, MAX_TIME) ??
     checkText("process.sandbox", process.sandbox) ??
     checkTextMap("process.labels", process.labels) ??
-    optional(process.argvOmitted, checkOmitted) ??
-    optional(process.labelsOmitted, (count) => checkInteger("process.labelsOmitted", count, 0, MAX))
+    ifPresent(process.argvOmitted, checkOmitted) ??
+    ifPresent(process.labelsOmitted, (count) => checkInteger("process.labelsOmitted", count, 0, MAX))
   );
 }
 
@@ -95,7 +95,7 @@ export function checkRead(result: Record<string, unknown>): Problem | undefined 
   }
   return (
     checkInteger("nextSeq", result.nextSeq, 1, MAX) ??
-    optional(result.gap, checkGap) ??
+    ifPresent(result.gap, checkGap) ??
     checkFlag("exited", result.exited) ??
     checkFlag("closed", result.closed) ??
     checkStatus("result", result)

@@ -1,7 +1,7 @@
 // Checks a decoded message before anything acts on it. Its shape is checked here, the arguments of a method where they are
 // used.
 import { checkEvent, checkExit, checkGap, checkProcess, checkRead } from "./check-event.ts";
-import { checkFlag, checkInteger, checkOneOf, checkText, isRecord, optional, type Problem } from "./check-value.ts";
+import { checkFlag, checkInteger, checkOneOf, checkText, ifPresent, isRecord, type Problem } from "./check-value.ts";
 import { MAX_TIMER_MS, MAX_WINDOW_BYTES, MIN_FRAME_BYTES, MIN_PING_MS } from "./limits.ts";
 import type { MethodName, Methods } from "./messages.ts";
 import {
@@ -93,16 +93,16 @@ const address: Check = ({ processId, incarnation }) =>
 
 const PARAMS: { readonly [M in keyof Methods]: Check } = {
   "process/start": ({ spec, incarnation, subscribe }) =>
-    checkStart(spec, incarnation) ?? optional(subscribe, (mode) => checkOneOf("subscribe", mode, DELIVERIES)),
+    checkStart(spec, incarnation) ?? ifPresent(subscribe, (mode) => checkOneOf("subscribe", mode, DELIVERIES)),
   "process/attach": ({ processId }) => checkText("processId", processId),
   "process/list": ({ limit, after }) =>
-    optional(limit, (count) => checkInteger("limit", count, 1, MAX)) ??
-    optional(after, (place) => checkText("after", place, 128)),
+    ifPresent(limit, (count) => checkInteger("limit", count, 1, MAX)) ??
+    ifPresent(after, (place) => checkText("after", place, 128)),
   "process/subscribe": (params) =>
     address(params) ??
     checkInteger("afterSeq", params.afterSeq, 0, MAX) ??
     checkOneOf("delivery", params.delivery, DELIVERIES) ??
-    optional(params.acked, (seq) => checkInteger("acked", seq, 0, MAX)),
+    ifPresent(params.acked, (seq) => checkInteger("acked", seq, 0, MAX)),
   "process/unsubscribe": address,
   "process/read": (params) => address(params) ?? checkReadOptions(params),
   "process/write": (params) => address(params) ?? checkWrite(params),
@@ -120,10 +120,10 @@ const status: Check = (result) => checkText("status", result.status);
 const channel: Check = (result) => checkInteger("channel", result.channel, 1, MAX);
 
 const RESULTS: { readonly [M in keyof Methods]: Check } = {
-  "process/start": (result) => checkProcess(result.process) ?? optional(result.channel, () => channel(result)),
+  "process/start": (result) => checkProcess(result.process) ?? ifPresent(result.channel, () => channel(result)),
   "process/attach": (result) => checkProcess(result.process),
   "process/list": ({ processes, next }) =>
-    checkEach("processes", processes, checkProcess) ?? optional(next, (place) => checkText("next", place, 128)),
+    checkEach("processes", processes, checkProcess) ?? ifPresent(next, (place) => checkText("next", place, 128)),
   "process/subscribe": channel,
   "process/unsubscribe": none,
   "process/read": checkRead,
@@ -158,7 +158,7 @@ function checkEach(field: string, items: unknown, check: (item: unknown) => Prob
 }
 
 function checkHello({ version, token, resume }: Record<string, unknown>): Problem | undefined {
-  const wrong = checkInteger("version", version, 1, MAX) ?? optional(token, (text) => checkText("token", text, 4096));
+  const wrong = checkInteger("version", version, 1, MAX) ?? ifPresent(token, (text) => checkText("token", text, 4096));
   if (wrong || resume === undefined) return wrong;
   if (!isRecord(resume)) return { field: "resume", message: "must be a map" };
   return (
@@ -190,7 +190,7 @@ function checkError(error: unknown): Problem | undefined {
     return { field: "error.code", message: "must be a code in capital letters" };
   }
   if (typeof message !== "string") return { field: "error.message", message: "must be a string" };
-  return optional(data, checkErrorData);
+  return ifPresent(data, checkErrorData);
 }
 
 /** Error data is flat, so that no code has to look deeper. */

@@ -55,7 +55,7 @@ export function checkFlag(field: string, value: unknown): Problem | undefined {
 }
 
 /** Checks a value that may be absent. */
-export function optional(value: unknown, check: (value: unknown) => Problem | undefined): Problem | undefined {
+export function ifPresent(value: unknown, check: (value: unknown) => Problem | undefined): Problem | undefined {
   return value === undefined ? undefined : check(value);
 }
 

@@ -8,6 +8,8 @@
  * - `PROCESS_STARTING` the process has no child yet
  * - `START_CANCELLED` terminated before the child was running; nothing is left running
  * - `SPAWN_FAILED` the operating system refused the start; `data.kind` gives the reason, `data.path` the path
+ * - `SANDBOX_UNAVAILABLE` a sandbox was asked for, and this machine cannot provide it; nothing was run. The message says what to do
+ * - `SANDBOX_FAILED` the sandbox of this start could not be set up; the command was not run
  * - `LIMIT_EXCEEDED` a configured limit is reached, or the kernel's `ttyLine`; `data.limit` names it
  * - `WRITE_ID_CONFLICT` the write id was used before with other bytes
  * - `SIGNAL_FAILED` the operating system does not permit the signal
@@ -30,6 +32,8 @@ export type ErrorCode =
   | "PROCESS_STARTING"
   | "START_CANCELLED"
   | "SPAWN_FAILED"
+  | "SANDBOX_UNAVAILABLE"
+  | "SANDBOX_FAILED"
   | "LIMIT_EXCEEDED"
   | "WRITE_ID_CONFLICT"
   | "SIGNAL_FAILED"

@@ -1,7 +1,8 @@
 // The protocol of execwire as pure data: types, limits, error codes and checks. No `node:` import, so it also runs in a
 // browser.
 export { checkClientMessage, checkParams, checkResult, checkServerMessage, isMethod } from "./check-message.ts";
-export { checkInteger, checkOneOf, checkText, optional, type Problem } from "./check-value.ts";
+export { checkSandbox } from "./check-sandbox.ts";
+export { checkInteger, checkOneOf, checkText, ifPresent, type Problem } from "./check-value.ts";
 export { decode, encode, encodeEvent } from "./codec.ts";
 export type { ErrorCode, ErrorData, SpawnFailureKind } from "./errors.ts";
 export type {
@@ -67,6 +68,7 @@ export type {
   TtyOptions,
   WriteStatus,
 } from "./process.ts";
+export type { FileAccess, FileRule, NamedPath, ResourceBounds, SandboxPolicy } from "./sandbox.ts";
 export { utf8Bytes, utf8Prefix } from "./utf8.ts";
 export {
   checkGrace,

@@ -4,7 +4,7 @@
 // Other numbers stay in the files that use them: facts of the kernel or of another protocol (system calls, what the Codex client
 // accepts), steps of one mechanism that change no result (slices, polling timers), and the defaults of runs and of agents'
 // sessions (exec/run/run-options.ts, exec/sessions/session-limits.ts), which belong to a call and not to a host.
-import { checkInteger, optional, type Problem } from "./check-value.ts";
+import { checkInteger, ifPresent, type Problem } from "./check-value.ts";
 
 /** PATH_MAX of Linux without the NUL: the kernel refuses longer paths. */
 export const PATH_MAX_BYTES = 4095;
@@ -84,6 +84,8 @@ export const limits = {
   envPatterns: 1024,
   /** Characters of such a pattern: matching takes time proportional to its length times that of all variable names. */
   envPatternChars: 256,
+  /** Rules in a sandbox policy; each is looked up and mounted. Checked by the host, not by its remote clients. */
+  sandboxRules: 256,
   /** A list for an older client without pages; infos omit more arguments where it would be larger. */
   listBytes: 4 * 1024 * 1024,
   /** Processes that a client accepts in one list: many times what a server keeps. An endless list would fill its memory. */
@@ -205,7 +207,7 @@ export function checkLimits(overrides: Partial<Limits>): Problem | undefined {
     const field = `limits.${name}`;
     if (!Object.hasOwn(limits, name)) return { field, message: "is not a limit" };
     const [min, max] = [NOT_ZERO.includes(name) ? 1 : 0, name.endsWith("Ms") ? MAX_TIMER_MS : Number.MAX_SAFE_INTEGER];
-    const problem = optional(value, (given) => checkInteger(field, given, min, max));
+    const problem = ifPresent(value, (given) => checkInteger(field, given, min, max));
     if (problem) return problem;
   }
   return undefined;

@@ -1,5 +1,6 @@
 // Process specs, call options, results and descriptions, as data.
 import type { GapNotice, OutputEvent, Seq, StreamName, TerminalSize } from "./events.ts";
+import type { SandboxPolicy } from "./sandbox.ts";
 
 /**
  * The base of the child's environment and what is removed from it. Applied in this order: `inherit`, the default excludes,
@@ -52,6 +53,11 @@ export interface ProcessSpec {
    * Terminate the whole tree after this many milliseconds of a monotonic clock; at once if the host was suspended beyond that.
    */
   readonly timeoutMs?: number;
+  /**
+   * What the process and its descendants may touch. Absent: everything that the user may. A start that cannot enforce it fails
+   * with SANDBOX_UNAVAILABLE or SANDBOX_FAILED: nothing runs without the sandbox that was asked for.
+   */
+  readonly sandbox?: SandboxPolicy;
   /** Descriptors of this program that the child inherits under the same numbers. Local only. */
   readonly inheritFds?: readonly number[];
   /** What happens to the process when the session that started it ends. Default `terminate`. No effect for a local process. */
@@ -177,7 +183,7 @@ export interface ProcessInfo {
   readonly exitCode: number | null;
   readonly signal: string | null;
   /**
-   * The active sandbox, as the host names it: `none` on this host so far; others have `linuxSeccomp`, `macosSeatbelt` and
+   * The active sandbox, as the host names it: `none`, `linuxSeccomp`, and on other hosts `macosSeatbelt` and
    * `windowsRestrictedToken`.
    */
   readonly sandbox: string;

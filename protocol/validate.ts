@@ -1,5 +1,6 @@
 // Checks the arguments of calls: in the public API with the limits of the host, on the wire without them, since only the host
 // of a process knows its limits.
+import { checkSandbox } from "./check-sandbox.ts";
 import {
   checkFlag,
   checkInteger,
@@ -8,8 +9,8 @@ import {
   checkTextList,
   checkTextMap,
   describe,
+  ifPresent,
   isRecord,
-  optional,
   type Problem,
   problem,
 } from "./check-value.ts";
@@ -25,10 +26,10 @@ const MAX_SIGNAL_CHARS = 32;
 const INCARNATION_CHARS = 64;
 
 /** Limits of a spec that its host may choose. */
-export type SpecLimits = Pick<Limits, "processIdChars" | "envPatterns" | "envPatternChars">;
+export type SpecLimits = Pick<Limits, "processIdChars" | "envPatterns" | "envPatternChars" | "sandboxRules">;
 
 /** For a process of another host, which applies its own limits. */
-const NO_LIMITS: SpecLimits = { processIdChars: MAX, envPatterns: MAX, envPatternChars: MAX };
+const NO_LIMITS: SpecLimits = { processIdChars: MAX, envPatterns: MAX, envPatternChars: MAX, sandboxRules: MAX };
 
 /** Unchecked arguments of a call. */
 export type Arguments = Readonly<Record<string, unknown>>;
@@ -44,6 +45,7 @@ const SPEC_FIELDS = new Set<string>([
   "pipeStdin",
   "merge",
   "timeoutMs",
+  "sandbox",
   "inheritFds",
   "onDetach",
   "labels",
@@ -60,21 +62,22 @@ export function checkSpec(spec: unknown, limits: SpecLimits = NO_LIMITS): Proble
   const { argv, processId, cwd, arg0, tty, timeoutMs, inheritFds } = spec;
   return (
     checkArgv(argv) ??
-    optional(processId, (id) => checkText("processId", id, limits.processIdChars)) ??
-    optional(cwd, (dir) => checkText("cwd", dir) ?? (dir === "" ? problem("cwd", "must not be empty") : undefined)) ??
-    optional(arg0, (name) => checkText("arg0", name)) ??
-    optional(spec.env, (env) => checkEnv("env", env)) ??
-    optional(spec.envPolicy, (policy) => checkEnvPolicy(policy, limits)) ??
-    optional(tty, checkTty) ??
-    optional(spec.pipeStdin, (flag) => checkFlag("pipeStdin", flag)) ??
-    optional(spec.merge, (flag) => checkFlag("merge", flag)) ??
+    ifPresent(processId, (id) => checkText("processId", id, limits.processIdChars)) ??
+    ifPresent(cwd, (dir) => checkText("cwd", dir) ?? (dir === "" ? problem("cwd", "must not be empty") : undefined)) ??
+    ifPresent(arg0, (name) => checkText("arg0", name)) ??
+    ifPresent(spec.env, (env) => checkEnv("env", env)) ??
+    ifPresent(spec.envPolicy, (policy) => checkEnvPolicy(policy, limits)) ??
+    ifPresent(tty, checkTty) ??
+    ifPresent(spec.pipeStdin, (flag) => checkFlag("pipeStdin", flag)) ??
+    ifPresent(spec.merge, (flag) => checkFlag("merge", flag)) ??
     (spec.merge === true && tty
       ? problem("merge", "cannot be combined with tty, which has only one stream")
       : undefined) ??
-    optional(timeoutMs, (ms) => checkInteger("timeoutMs", ms, 1, MAX_TIMER_MS)) ??
-    optional(inheritFds, checkFds) ??
-    optional(spec.onDetach, (choice) => checkOneOf("onDetach", choice, ["terminate", "keep"])) ??
-    optional(spec.labels, (labels) => checkTextMap("labels", labels))
+    ifPresent(timeoutMs, (ms) => checkInteger("timeoutMs", ms, 1, MAX_TIMER_MS)) ??
+    ifPresent(spec.sandbox, (policy) => checkSandbox(policy, limits.sandboxRules)) ??
+    ifPresent(inheritFds, checkFds) ??
+    ifPresent(spec.onDetach, (choice) => checkOneOf("onDetach", choice, ["terminate", "keep"])) ??
+    ifPresent(spec.labels, (labels) => checkTextMap("labels", labels))
   );
 }
 
@@ -93,9 +96,9 @@ export function checkStart(spec: unknown, incarnation: unknown, limits?: SpecLim
 /** The problem of a read. */
 export function checkReadOptions(options: Arguments, maxWaitMs: number = MAX): Problem | undefined {
   return (
-    optional(options.afterSeq, (seq) => checkInteger("afterSeq", seq, 0, MAX)) ??
-    optional(options.maxBytes, (bytes) => checkInteger("maxBytes", bytes, 0, MAX)) ??
-    optional(options.waitMs, (ms) => checkInteger("waitMs", ms, 0, maxWaitMs))
+    ifPresent(options.afterSeq, (seq) => checkInteger("afterSeq", seq, 0, MAX)) ??
+    ifPresent(options.maxBytes, (bytes) => checkInteger("maxBytes", bytes, 0, MAX)) ??
+    ifPresent(options.waitMs, (ms) => checkInteger("waitMs", ms, 0, maxWaitMs))
   );
 }
 
@@ -103,7 +106,7 @@ export function checkReadOptions(options: Arguments, maxWaitMs: number = MAX): P
 export function checkWrite({ chunk, writeId }: Arguments, maxIdChars: number = MAX): Problem | undefined {
   if (writeId === "") return problem("writeId", "must not be empty");
   return (
-    optional(writeId, (id) => checkText("writeId", id, maxIdChars)) ??
+    ifPresent(writeId, (id) => checkText("writeId", id, maxIdChars)) ??
     (chunk instanceof Uint8Array ? undefined : problem("chunk", "must be a string or a Uint8Array"))
   );
 }
@@ -120,11 +123,11 @@ export function checkTermination({ graceMs, scope }: Arguments): Problem | undef
 
 /** The problem of a grace period. */
 export function checkGrace({ graceMs }: Arguments): Problem | undefined {
-  return optional(graceMs, (ms) => checkInteger("graceMs", ms, 0, MAX_TIMER_MS));
+  return ifPresent(graceMs, (ms) => checkInteger("graceMs", ms, 0, MAX_TIMER_MS));
 }
 
 function checkScope(scope: unknown): Problem | undefined {
-  return optional(scope, (word) => checkOneOf("scope", word, SCOPES));
+  return ifPresent(scope, (word) => checkOneOf("scope", word, SCOPES));
 }
 
 function checkArgv(argv: unknown): Problem | undefined {
@@ -146,10 +149,10 @@ function checkEnvPolicy(policy: unknown, limits: SpecLimits): Problem | undefine
     return problem("envPolicy.inherit", `must be "all", "core" or "none", got ${describe(policy.inherit)}`);
   }
   return (
-    optional(policy.ignoreDefaultExcludes, (flag) => checkFlag("envPolicy.ignoreDefaultExcludes", flag)) ??
-    optional(policy.exclude, (list) => checkPatterns("envPolicy.exclude", list, limits)) ??
-    optional(policy.includeOnly, (list) => checkPatterns("envPolicy.includeOnly", list, limits)) ??
-    optional(policy.set, (env) => checkEnv("envPolicy.set", env))
+    ifPresent(policy.ignoreDefaultExcludes, (flag) => checkFlag("envPolicy.ignoreDefaultExcludes", flag)) ??
+    ifPresent(policy.exclude, (list) => checkPatterns("envPolicy.exclude", list, limits)) ??
+    ifPresent(policy.includeOnly, (list) => checkPatterns("envPolicy.includeOnly", list, limits)) ??
+    ifPresent(policy.set, (env) => checkEnv("envPolicy.set", env))
   );
 }
 
@@ -170,10 +173,10 @@ function checkTty(tty: unknown): Problem | undefined {
   const unknown = Object.keys(tty).find((name) => !["rows", "cols", "echo", "raw"].includes(name));
   if (unknown !== undefined) return problem(`tty.${unknown}`, "is not an option of a tty");
   return (
-    optional(tty.rows, (rows) => checkInteger("tty.rows", rows, 1, 65_535)) ??
-    optional(tty.cols, (cols) => checkInteger("tty.cols", cols, 1, 65_535)) ??
-    optional(tty.echo, (flag) => checkFlag("tty.echo", flag)) ??
-    optional(tty.raw, (flag) => checkFlag("tty.raw", flag))
+    ifPresent(tty.rows, (rows) => checkInteger("tty.rows", rows, 1, 65_535)) ??
+    ifPresent(tty.cols, (cols) => checkInteger("tty.cols", cols, 1, 65_535)) ??
+    ifPresent(tty.echo, (flag) => checkFlag("tty.echo", flag)) ??
+    ifPresent(tty.raw, (flag) => checkFlag("tty.raw", flag))
   );
 }
 

@@ -1,5 +1,5 @@
-// Enforces the layers below: imports only point down and enter a folder by its door, no cycles, no Node in browser code, small
-// files and folders.
+// Enforces the layers below: imports only point down and enter a folder by its door, no cycles, no Node in browser code, no
+// exported name twice, small files and folders.
 // Usage: node scripts/check-layers.mjs [ROOT]. Prints one line per violation (file:line, what, rule) and exits with 1.
 import { existsSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
@@ -8,7 +8,7 @@ import { findFiles, lineAt, mask } from "./source.mjs";
 /** A file imports from lower rows. Within its row it imports only from its own folder and from PEERS. */
 const LAYERS = [
   /* 0 language  */ ["protocol"],
-  /* 1 truth     */ ["lib/log", "lib/errors.ts", "lib/clock.ts", "lib/limits.ts", "lib/mutex.ts"],
+  /* 1 truth     */ ["lib/log", "lib/abort.ts", "lib/errors.ts", "lib/clock.ts", "lib/limits.ts", "lib/mutex.ts"],
   /* 2 contract  */ ["lib/process"],
   /* 3 machinery */ ["lib/host", "lib/spawn", "lib/sandbox", "lib/network", "lib/shell", "lib/files", "lib/telemetry"],
   /* 4 hosts     */ ["lib/local", "lib/transport"],
@@ -19,7 +19,8 @@ const LAYERS = [
 /** Imports allowed within a row: from -> to. */
 const PEERS = {
   "lib/limits.ts": ["lib/errors.ts"],
-  "lib/log": ["lib/errors.ts", "lib/clock.ts", "lib/limits.ts", "lib/mutex.ts"],
+  "lib/log": ["lib/abort.ts", "lib/errors.ts", "lib/clock.ts", "lib/limits.ts", "lib/mutex.ts"],
+  "lib/sandbox": ["lib/spawn"],
   "lib/cli": ["lib/connect.ts"],
   "lib/codex": ["lib/server", "lib/client"],
   "lib/index.ts": ["lib/connect.ts"],
@@ -29,6 +30,7 @@ const PEERS = {
 const CONTRACT = [
   "protocol",
   "lib/log",
+  "lib/abort.ts",
   "lib/errors.ts",
   "lib/clock.ts",
   "lib/limits.ts",
@@ -54,6 +56,8 @@ const MAX_CODE_LINES = 250;
 const MAX_FILES = 17;
 /** Programs, which are started and not imported. */
 const ENTRIES = ["lib/cli/main.ts"];
+/** Exported more than once on purpose: each command defines itself, and a page connects as a program does. */
+const SHARED_NAMES = ["define", "connect"];
 const KEBAB_CASE = /^[a-z0-9]+(-[a-z0-9]+)*(\.ts)?$/;
 
 const root = process.argv[2] ?? join(import.meta.dirname, "..");
@@ -64,7 +68,7 @@ for (const folder of ["protocol", "lib"]) {
 
 const doors = readDoors();
 const violations = [...files.values()].flatMap((file) => [...checkShape(file), ...checkImports(file)]);
-violations.push(...checkFolders(), ...findCycles());
+violations.push(...checkFolders(), ...checkNames(), ...findCycles());
 
 for (const { path, line, what, rule } of violations) console.log(`${path}:${line} ${what} (${rule})`);
 if (violations.length > 0) {
@@ -119,6 +123,23 @@ function* checkFolders() {
           what: `links to ${file}, which no other folder imports`,
           rule: "a door leads somewhere",
         };
+    }
+  }
+}
+
+/** Two exported things of one name are mixed up, by readers and by the imports that editors add. */
+function* checkNames() {
+  const exported =
+    /^export (?:declare |abstract |async )*(?:function\*?|class|interface|type|const|let|enum) ([A-Za-z0-9_$]+)/gm;
+  const firstOf = new Map();
+  for (const { path, bare } of files.values()) {
+    for (const { 1: name, index } of bare.matchAll(exported)) {
+      const first = firstOf.get(name);
+      if (first === undefined) firstOf.set(name, path);
+      else if (!SHARED_NAMES.includes(name)) {
+        const what = `exports ${name}, as ${first} does`;
+        yield { path, line: lineAt(bare, index), what, rule: "one name, one meaning" };
+      }
     }
   }
 }

@@ -11,3 +11,5 @@ export function lacking(...programs: readonly string[]): string[];
 
 /** The command that runs a program as PID 1; undefined if the system does not allow it. */
 export function findNamespace(): readonly [string, ...string[]] | undefined;
+
+export function sandboxMissing(): string | undefined;

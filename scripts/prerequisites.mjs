@@ -25,6 +25,14 @@ export function findNamespace() {
   return NAMESPACES.find(([program, ...args]) => spawnSync(program, [...args, "true"]).status === 0);
 }
 
+/** Why sandboxes cannot be set up here; undefined if they can. */
+export function sandboxMissing() {
+  if (!existsSync("/usr/bin/bwrap")) return "bubblewrap is not installed";
+  const args = ["--unshare-user", "--unshare-pid", "--unshare-net", "--disable-userns", "--ro-bind", "/", "/"];
+  const { status, stderr } = spawnSync("/usr/bin/bwrap", [...args, "--proc", "/proc", "--", "/usr/bin/env", "true"]);
+  return status === 0 ? undefined : stderr.toString().trim();
+}
+
 /** The specs that are skipped on this machine and why, one per line. */
 export function skippedSpecs() {
   const lines = [];
@@ -34,5 +42,7 @@ export function skippedSpecs() {
   const absent = lacking("tmux", "python3");
   if (absent.length > 0) lines.push(`the survival of unrelated processes: ${absent.join(", ")} not installed`);
   if (!findNamespace()) lines.push("the server as PID 1: cannot create a pid namespace (unshare --pid)");
+  const noSandbox = sandboxMissing();
+  if (noSandbox !== undefined) lines.push(`sandboxes: ${noSandbox}`);
   return lines;
 }

@@ -6,6 +6,8 @@ import { shellExitCode } from "../process/signal-number.ts";
 /** Exit codes of execwire itself, not of the command. */
 export const EXIT = {
   usage: 2,
+  /** EX_NOINPUT: the server has no process of this id. */
+  unknownProcess: 66,
   /** EX_UNAVAILABLE: no server was found, or the connection was lost for good. */
   unavailable: 69,
   /** EX_NOPERM: the server refused the token, or the token does not permit the request. */
@@ -21,6 +23,7 @@ export const EXIT = {
 } as const;
 
 const BY_CODE: Partial<Record<ErrorCode, number>> = {
+  PROCESS_UNKNOWN: EXIT.unknownProcess,
   CONNECTION_LOST: EXIT.unavailable,
   UNAUTHORIZED: EXIT.noPermission,
   FORBIDDEN: EXIT.noPermission,

@@ -1,7 +1,7 @@
 // Options that several commands share, and the parsers of their values.
 import { type Command, InvalidArgumentError, Option } from "commander";
-import type { KillScope, SignalName } from "../../protocol/index.ts";
-import { signalName, signalNumber } from "../spawn/signals.ts";
+import { type KillScope, MAX_TIMER_MS, type SignalName } from "../../protocol/index.ts";
+import { hostSignalName, hostSignalNumber } from "../spawn/signals.ts";
 
 /** Options that select a server. */
 export interface ServerOptions {
@@ -16,6 +16,7 @@ export function addServerOptions(command: Command): Command {
     .option(
       "--url <url>",
       "server to use: ws://HOST:PORT, wss://HOST, unix:PATH (default: $EXECWIRE_URL, then the local server)",
+      parseServerUrl,
     )
     .option("--token-file <file>", "file with the server's token (default: $EXECWIRE_TOKEN, then $EXECWIRE_TOKEN_FILE)")
     .option("--recovery <seconds>", "how long to try to reconnect when the connection is lost", parseSeconds, 45);
@@ -32,13 +33,26 @@ export function addScopeOption(command: Command): Command {
   return command.addOption(new Option("--scope <scope>", "which processes to signal (default: group)").choices(scopes));
 }
 
+/** Checks the address of a server. The message suggests what was probably meant. */
+export function parseServerUrl(text: string): string {
+  if (/^(wss?:\/\/|unix:)./.test(text)) return text;
+  const rest = text.replace(/^\w+:\/\//, "");
+  const meant = /^[./~]/.test(text)
+    ? `unix:${text}`
+    : `${/^https:/i.test(text) ? "wss" : "ws"}://${rest || "HOST:PORT"}`;
+  throw new InvalidArgumentError(`It must begin with ws://, wss:// or unix:. Did you mean ${meant}?`);
+}
+
+/** Timers count milliseconds in 31 bits. */
+const MAX_SECONDS = Math.floor(MAX_TIMER_MS / 1000);
+
 /** Parses a duration in seconds. */
 export function parseSeconds(text: string): number {
   const seconds = Number(text);
-  if (text.trim() === "" || !(seconds >= 0) || seconds > 2_000_000) {
-    throw new InvalidArgumentError("It must be a number of seconds, such as 10 or 0.5.");
-  }
-  return seconds;
+  if (text.trim() !== "" && seconds >= 0 && seconds <= MAX_SECONDS) return seconds;
+  throw new InvalidArgumentError(
+    `It must be a number of seconds from 0 to ${MAX_SECONDS} (24 days), such as 10 or 0.5.`,
+  );
 }
 
 /** `{ [name]: milliseconds }`, or an empty object without a duration. */
@@ -67,8 +81,8 @@ export function collect(text: string, values: readonly string[] = []): string[] 
 /** Parses a signal: INT, SIGINT, int or 2. */
 export function parseSignal(text: string): SignalName {
   const upper = text.toUpperCase();
-  const name = /^\d+$/.test(text) ? signalName(Number(text)) : upper.startsWith("SIG") ? upper : `SIG${upper}`;
-  if (signalNumber(name) === undefined)
+  const name = /^\d+$/.test(text) ? hostSignalName(Number(text)) : upper.startsWith("SIG") ? upper : `SIG${upper}`;
+  if (hostSignalNumber(name) === undefined)
     throw new InvalidArgumentError("It must be a signal, such as INT, SIGINT or 2.");
   return name as SignalName;
 }

@@ -1,6 +1,7 @@
 // Copies a process's output to our stdout and stderr. Nothing is lost silently: the process waits for our reader, or gaps are
 // reported.
 import type { Delivery, DeliveryMode, ExitedEvent, Seq } from "../../protocol/index.ts";
+import { onAbort } from "../abort.ts";
 import type { Process } from "../process/process.ts";
 import { hasLostReader } from "./standard-streams.ts";
 
@@ -45,7 +46,7 @@ export function exitSoon(): void {
 }
 
 /** How to write. */
-export interface WriteOptions {
+export interface OutputOptions {
   /** Stops waiting for the reader; what it has not taken is lost. */
   readonly signal?: AbortSignal | undefined;
   /** Called before and after the reader takes a piece. */
@@ -53,7 +54,7 @@ export interface WriteOptions {
 }
 
 /** How to read a process. */
-export interface WriteAllOptions extends WriteOptions {
+export interface WriteAllOptions extends OutputOptions {
   readonly delivery: DeliveryMode;
   readonly afterSeq?: Seq | undefined;
   /** Reject when our reader is gone, even if there is nothing to write. */
@@ -68,7 +69,7 @@ export async function writeAll(child: Process, options: WriteAllOptions): Promis
   const events = child.iterate({ delivery, afterSeq });
   const stop = () => void events.return();
   if (signal?.aborted) stop();
-  signal?.addEventListener("abort", stop);
+  const stopListening = onAbort(signal, stop);
   const renewal = setInterval(() => events.renew(), RENEW_MS);
   let failure: OutputError | undefined;
   const watch = setInterval(() => {
@@ -82,14 +83,14 @@ export async function writeAll(child: Process, options: WriteAllOptions): Promis
   } finally {
     clearInterval(renewal);
     clearInterval(watch);
-    signal?.removeEventListener("abort", stop);
+    stopListening();
   }
   if (failure) throw failure;
   return signal?.aborted ? undefined : child.log.exited;
 }
 
 /** Writes output to the matching stream, and reports gaps on stderr. */
-export async function writeEvent(event: Delivery, options?: WriteOptions): Promise<void> {
+export async function writeEvent(event: Delivery, options?: OutputOptions): Promise<void> {
   if (event.type === "gap") {
     const lost = event.bytes === undefined ? "output was lost" : `${event.bytes} bytes of output were lost`;
     const text = `execwire: ${lost} (events ${event.firstSeq} to ${event.lastSeq} are no longer retained)\n`;
@@ -102,10 +103,10 @@ export async function writeEvent(event: Delivery, options?: WriteOptions): Promi
 export async function write(
   name: "stdout" | "stderr",
   content: Uint8Array | string,
-  { signal, onProgress }: WriteOptions = {},
+  { signal, onProgress }: OutputOptions = {},
 ): Promise<void> {
   // Our own messages come first, since they were written first; they may be on the same terminal.
-  const hasMessages = name === "stdout" && process.stderr.writableLength > 0;
+  const hasMessages = name === "stdout" && !signal?.aborted && process.stderr.writableLength > 0;
   if (hasMessages) await writePiece("stderr", "", signal).catch(() => undefined);
   const bytes = typeof content === "string" ? Buffer.from(content) : content;
   for (let start = 0; start < bytes.length && !signal?.aborted; start += PIECE_BYTES) {
@@ -125,9 +126,9 @@ function writePiece(
       isGivenUp = true;
       resolve();
     };
-    signal?.addEventListener("abort", giveUp);
+    const stopListening = onAbort(signal, giveUp);
     process[name].write(piece, (error) => {
-      signal?.removeEventListener("abort", giveUp);
+      stopListening();
       if (error) reject(new OutputError(name, error));
       else resolve();
     });

@@ -36,6 +36,10 @@ Two terminals:
   2$ execwire logs -f shell                         print its output so far, and follow it
   2$ execwire stop shell                            end it
 
+Exit codes of execwire itself: 2 wrong usage, 66 the server has no such process, 69 no server, or the
+connection is lost for good, 77 the token is refused, 125 anything else. run, attach and wait exit
+with the code of the command.
+
 Each command has its own help with examples: execwire run --help`;
 
 const { version } = JSON.parse(readFileSync(new URL("../../../package.json", import.meta.url), "utf8")) as {

@@ -1,4 +1,5 @@
 // The port of a remote process: each call is a request, with the same results and errors as on a local process.
+
 import {
   type MethodName,
   type Methods,
@@ -7,6 +8,7 @@ import {
   type SignalName,
   type TerminalSize,
 } from "../../protocol/index.ts";
+import { abortable } from "../abort.ts";
 import { ExecwireError } from "../errors.ts";
 import type { ProcessPort, ReadCallOptions, SignalOptions, TerminateOptions, WriteOptions } from "../process/port.ts";
 import type { Requests } from "./requests.ts";
@@ -23,14 +25,8 @@ export class RemotePort implements ProcessPort {
 
   async read({ signal, ...options }: ReadCallOptions = {}) {
     signal?.throwIfAborted();
-    const reply = this.#call("process/read", options);
-    if (!signal) return reply;
     // The wire has no cancellation: the server goes on waiting, and its reply is dropped.
-    return new Promise<Awaited<typeof reply>>((resolve, reject) => {
-      const abort = () => reject(signal.reason);
-      signal.addEventListener("abort", abort, { once: true });
-      reply.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
-    });
+    return abortable(this.#call("process/read", options), signal);
   }
 
   async write(chunk: Uint8Array, { writeId }: WriteOptions = {}) {

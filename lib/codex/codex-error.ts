@@ -28,7 +28,7 @@ export class CodexError extends Error {
 }
 
 /** The error for params that do not decode or make no sense. */
-export function invalidParams(message: string): CodexError {
+export function wrongParams(message: string): CodexError {
   return new CodexError(CODE.invalidParams, message);
 }
 

@@ -1,6 +1,6 @@
 // Decodes params of this dialect to typed values. Invalid params are refused with -32602 and the exec-server's message, so that
 // a client's author gets the same explanation from both servers.
-import { invalidParams } from "./codex-error.ts";
+import { wrongParams } from "./codex-error.ts";
 
 /** How one value is decoded, and its default when absent; without `missing` the value is required. */
 export interface Field<T> {
@@ -30,7 +30,7 @@ export const u64: Field<number> = {
   decode(value) {
     if (typeof value !== "number") return refuseType(value, "u64");
     // JSON.parse rounds 2^64-1 to 2^64.
-    if (!Number.isInteger(value) || value < 0 || value > MAX_U64) throw invalidParams("invalid number");
+    if (!Number.isInteger(value) || value < 0 || value > MAX_U64) throw wrongParams("invalid number");
     return value;
   },
 };
@@ -73,7 +73,7 @@ export function oneOf<const W extends string>(...words: readonly W[]): Field<W> 
   return {
     decode(value) {
       if (typeof value !== "string") return refuseType(value, "string or map");
-      if (!words.includes(value as W)) throw invalidParams(`unknown variant \`${value}\`, expected ${expected}`);
+      if (!words.includes(value as W)) throw wrongParams(`unknown variant \`${value}\`, expected ${expected}`);
       return value as W;
     },
   };
@@ -88,7 +88,7 @@ export function struct<F extends Fields>(name: string, fields: F): Field<Decoded
       for (const [key, field] of Object.entries(fields)) {
         if (Object.hasOwn(value, key)) decoded[key] = field.decode(value[key]);
         else if (field.missing) decoded[key] = field.missing();
-        else throw invalidParams(`missing field \`${key}\``);
+        else throw wrongParams(`missing field \`${key}\``);
       }
       return decoded as Decoded<F>;
     },
@@ -115,7 +115,7 @@ export function isMap(value: unknown): value is Readonly<Record<string, unknown>
 
 /** Throws -32602 with what was found and what was expected. */
 export function refuseType(value: unknown, expected: string): never {
-  throw invalidParams(`invalid type: ${describe(value)}, expected ${expected}`);
+  throw wrongParams(`invalid type: ${describe(value)}, expected ${expected}`);
 }
 
 function describe(value: unknown): string {
@@ -132,7 +132,7 @@ export function decodeBase64(text: string): Buffer {
   const bytes = Buffer.from(text, "base64");
   // Node ignores invalid symbols; if encoding again gives the same text, the input was valid.
   if (text.length % 4 === 0 && bytes.toString("base64") === text) return bytes;
-  throw invalidParams(base64Fault(Buffer.from(text)));
+  throw wrongParams(base64Fault(Buffer.from(text)));
 }
 
 const PAD = 0x3d;

@@ -3,7 +3,7 @@
 import { resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { PATH_MAX_BYTES } from "../../protocol/index.ts";
-import { CODE, CodexError, invalidParams } from "./codex-error.ts";
+import { CODE, CodexError, wrongParams } from "./codex-error.ts";
 import type { Field } from "./decode.ts";
 import { string } from "./decode.ts";
 import { parseUrl } from "./parse-url.ts";
@@ -22,10 +22,10 @@ export function parsePathUri(text: string): PathUri {
   // Before parsing: the longest path, fully escaped, has three characters per byte.
   if (text.length > PATH_MAX_BYTES * 4) throw new CodexError(CODE.failed, TOO_LONG);
   const url = parse(text);
-  if (url.protocol !== "file:") throw invalidParams(`unsupported path URI scheme \`${url.protocol.slice(0, -1)}\``);
-  if (url.search !== "" || /^[^#]*\?/.test(text)) throw invalidParams("query parameters are not allowed in path URIs");
-  if (url.hash !== "" || text.includes("#")) throw invalidParams("fragments are not allowed in path URIs");
-  if (url.pathname.includes("%00")) throw invalidParams(invalidHere(url));
+  if (url.protocol !== "file:") throw wrongParams(`unsupported path URI scheme \`${url.protocol.slice(0, -1)}\``);
+  if (url.search !== "" || /^[^#]*\?/.test(text)) throw wrongParams("query parameters are not allowed in path URIs");
+  if (url.hash !== "" || text.includes("#")) throw wrongParams("fragments are not allowed in path URIs");
+  if (url.pathname.includes("%00")) throw wrongParams(invalidHere(url));
   return { text, url };
 }
 
@@ -66,6 +66,6 @@ function parse(text: string): URL {
   try {
     return parseUrl(text);
   } catch (error) {
-    throw invalidParams(`invalid URI: ${(error as Error).message}`);
+    throw wrongParams(`invalid URI: ${(error as Error).message}`);
   }
 }

@@ -4,7 +4,7 @@ import { FileRefusal } from "./file-refusal.ts";
 import { openFile, readFully, withFile, writeFully } from "./open-file.ts";
 
 /** How a file is read. */
-export interface ReadOptions {
+export interface FileReadOptions {
   readonly followSymlinks?: boolean;
   /** A larger file is refused as `tooLarge`, also if it grows during the read. */
   readonly maxBytes: number;
@@ -15,7 +15,7 @@ export interface ReadOptions {
 /** The contents of a file. A piece is valid until the next one is requested: all share one buffer. */
 export async function* readPieces(
   path: FilePath,
-  { followSymlinks = true, maxBytes, pieceBytes }: ReadOptions,
+  { followSymlinks = true, maxBytes, pieceBytes }: FileReadOptions,
 ): AsyncGenerator<Buffer, void, undefined> {
   const { handle, stats } = await openFile(path, { followSymlinks });
   try {

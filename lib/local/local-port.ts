@@ -4,6 +4,7 @@ import type { Clock } from "../clock.ts";
 import { ExecwireError } from "../errors.ts";
 import { read } from "../log/read.ts";
 import type { ProcessPort, ReadCallOptions, SignalOptions, TerminateOptions, WriteOptions } from "../process/port.ts";
+import { checkStarted } from "../process/refusals.ts";
 import type { ProcessInspector } from "../spawn/child.ts";
 import type { Message, Reply } from "./message.ts";
 import type { ProcessActor } from "./process-actor.ts";
@@ -27,7 +28,7 @@ export class LocalPort implements ProcessPort {
   }
 
   async read(options: ReadCallOptions = {}): Promise<ReadResult> {
-    this.#checkThere();
+    checkStarted(this.#processId, this.#actor.state);
     return read(this.#actor.log, options, this.#clock);
   }
 
@@ -63,7 +64,7 @@ export class LocalPort implements ProcessPort {
 
   /** Like reading, inspecting a process bypasses the mailbox. */
   #inspectorFor(what: keyof ProcessInspector): ProcessInspector {
-    this.#checkThere();
+    checkStarted(this.#processId, this.#actor.state);
     const { inspector } = this.#actor;
     if (inspector) return inspector;
     throw new ExecwireError(
@@ -75,23 +76,7 @@ export class LocalPort implements ProcessPort {
     );
   }
 
-  #checkThere(): void {
-    const { state } = this.#actor;
-    if (state === "starting") {
-      throw new ExecwireError("PROCESS_STARTING", `process ${this.#processId} is starting`);
-    }
-    if (state === "removed") throw unknownProcess(this.#processId);
-  }
-
   #ask<T>(message: (reply: Reply<T>) => Message): Promise<T> {
     return new Promise((resolve, reject) => this.#actor.post(message({ resolve, reject })));
   }
-}
-
-/** The error for an id that no process has now. */
-export function unknownProcess(processId: string): ExecwireError {
-  return new ExecwireError(
-    "PROCESS_UNKNOWN",
-    `there is no process ${processId}; it may have been removed after its end`,
-  );
 }

@@ -39,15 +39,14 @@ import { WriteLedger } from "../host/write-ledger.ts";
 import { PauseLease } from "../log/pause-lease.ts";
 import { ReplayLog, type ReplayLogOptions } from "../log/replay-log.ts";
 import { infoCost } from "../process/process-info.ts";
-import type { Child, ExitStatus, KillTarget, Leftover, ProcessInspector } from "../spawn/child.ts";
-import { discard } from "./discard.ts";
-import { HeldStreams } from "./held-streams.ts";
+import type { Child, ExitStatus, Leftover, ProcessInspector } from "../spawn/child.ts";
+import { ChildHold } from "./child-hold.ts";
 import { Mailbox } from "./mailbox.ts";
 import { answer, type Message, type Reply } from "./message.ts";
 import { OutputMerger } from "./output-merger.ts";
 import { describeExit, type ProcessIdentity, ProcessStatus } from "./process-status.ts";
 import { type StdinCounts, StdinQueue } from "./stdin-queue.ts";
-import { Termination, type TerminationRequest } from "./termination.ts";
+import type { TerminationRequest } from "./termination.ts";
 
 /** What all actors of a supervisor share: one object, since a copy per actor would cost more than a small process. */
 export interface ActorContext {
@@ -68,26 +67,17 @@ export class ProcessActor {
   readonly cost: number;
   /** Settles with the outcome of the spawn. */
   readonly started: Promise<void>;
-  /** Resolves when nothing of the process is held any more: it is closed and its pid released, or it never had a child. */
-  readonly released: Promise<void>;
   readonly #status: ProcessStatus;
   readonly #context: ActorContext;
   readonly #timeoutMs: number | undefined;
   readonly #mailbox: Mailbox<Message>;
   readonly #merger: OutputMerger;
-  readonly #termination: Termination;
+  readonly #hold: ChildHold;
   readonly #lease: PauseLease;
-  readonly #heldStreams: HeldStreams;
-  /** Set until the child is released. */
-  #child: Child | undefined;
-  /** Set from then on. */
-  #leftover: Leftover | undefined;
-  #lastInspector: ProcessInspector | undefined;
   #stdin: StdinQueue | undefined;
   #openStreams = 0;
   #timeout: Cancel | undefined;
   #settleStart!: Reply<void>;
-  #settleRelease!: () => void;
 
   constructor(identity: ProcessIdentity, context: ActorContext, timeoutMs?: number) {
     this.#status = new ProcessStatus(identity, (info) => context.onChange(this, info));
@@ -100,17 +90,19 @@ export class ProcessActor {
     const onPressure = (full: boolean) => this.post({ type: "pressure", full });
     this.log = new ReplayLog(log, { onPressure, onFollowed: mergeWindowOver });
     this.#merger = new OutputMerger(this.log, mergeWindowOver, clock, limits);
-    this.#termination = new Termination(clock, () => this.post({ type: "termination" }));
+    this.#hold = new ChildHold({
+      clock,
+      closeDeadlineMs: limits.closeDeadlineMs,
+      onTermination: () => this.post({ type: "termination" }),
+      onGiveUp: () => this.post({ type: "release" }),
+      onReleased: context.onReleased,
+    });
     this.#lease = new PauseLease(this.log.holds, clock, limits.pauseLeaseMs, () => this.post({ type: "leaseOver" }));
-    this.#heldStreams = new HeldStreams(clock, limits.closeDeadlineMs, () => this.post({ type: "release" }));
     this.started = new Promise((resolve, reject) => {
       this.#settleStart = { resolve, reject };
     });
     // A caller that does not wait for the start must not cause an unhandled rejection.
     this.started.catch(() => undefined);
-    this.released = new Promise((resolve) => {
-      this.#settleRelease = resolve;
-    });
   }
 
   get state(): ProcessState {
@@ -122,9 +114,14 @@ export class ProcessActor {
     return this.#status.info;
   }
 
-  /** Inspects the child. Undefined before there is one, and where the system does not support it. */
+  /** See `ChildHold`. */
   get inspector(): ProcessInspector | undefined {
-    return this.#child ? this.#child.inspector : this.#lastInspector;
+    return this.#hold.inspector;
+  }
+
+  /** See `ChildHold`. */
+  get released(): Promise<void> {
+    return this.#hold.released;
   }
 
   /** The only way to act on the process. */
@@ -145,7 +142,7 @@ export class ProcessActor {
         return this.#onSpawned(message.child);
       case "spawnFailed":
         this.#failStart(message.error);
-        return this.#settleRelease();
+        return this.#hold.none();
       case "write":
         if (this.#stdin && this.state !== "removed")
           return this.#stdin.write(message.chunk, message.writeId, message.reply);
@@ -158,7 +155,7 @@ export class ProcessActor {
         return this.#stdin?.written(message.error);
       case "signal":
         return answer(message.reply, () => {
-          if (this.state === "running") this.#child?.kill(message.signal, message.scope);
+          if (this.state === "running") this.#hold.child?.kill(message.signal, message.scope);
         });
       case "resize":
         return answer(message.reply, () => this.#resize(message.size));
@@ -166,17 +163,10 @@ export class ProcessActor {
         return answer(message.reply, () => ({ running: this.#terminate(message, message.leftovers) }));
       case "timeout":
         if (this.state !== "running") return;
-        return (
-          this.#child &&
-          this.#termination.begin(this.#child, {
-            reason: "timeout",
-            graceMs: this.#context.limits.graceMs,
-            scope: "tree",
-          })
-        );
+        return this.#hold.terminate({ reason: "timeout", graceMs: this.#context.limits.graceMs, scope: "tree" });
       case "termination":
         try {
-          if (this.#target) this.#termination.proceed(this.#target);
+          this.#hold.proceed();
         } finally {
           this.#releaseIfOver();
         }
@@ -188,17 +178,16 @@ export class ProcessActor {
       case "leaseOver":
         return this.#lease.over();
       case "closing":
-        this.#heldStreams.close();
+        this.#hold.streams.close();
         return this.#releaseIfOver();
       case "release":
-        this.#termination.cancel();
-        if (this.#child) this.#released(this.#child.pid, this.#child.release());
+        this.#hold.giveUp();
         // The ends of the streams arrive after this message; an exit that is unknown now will never be known.
         if (!this.log.exited) {
           const error = new ExecwireError("CLOSED", "the supervisor was closed before the end was known");
           this.#status.become("removed", { record: () => this.log.fail(error) });
         }
-        return this.#settleRelease();
+        return;
       case "remove":
         this.log.forget();
         return this.#status.become("removed");
@@ -206,9 +195,8 @@ export class ProcessActor {
   }
 
   #onSpawned(child: Child): void {
-    if (this.state !== "starting")
-      return discard(child, this.#context.clock, (leftover) => this.#released(child.pid, leftover));
-    this.#child = child;
+    if (this.state !== "starting") return this.#hold.discard(child);
+    this.#hold.take(child);
     this.#openStreams = child.streams.length;
     const { limits, counts, clock } = this.#context;
     if (child.stdin) {
@@ -232,7 +220,7 @@ export class ProcessActor {
     this.#merger.flush();
     this.#timeout?.();
     this.#stdin?.break();
-    const record = () => this.log.appendExited(describeExit(exit, this.#termination.reason));
+    const record = () => this.log.appendExited(describeExit(exit, this.#hold.reason, this));
     this.#status.become("exited", { exit, record });
     this.#closeIfOver();
     // The kill may have missed a process that was being forked; it may hold a stream, so keep checking until it is gone.
@@ -249,33 +237,7 @@ export class ProcessActor {
 
   /** Upholds invariant 5. */
   #releaseIfOver(): void {
-    const target = this.#target;
-    if (!this.log.exited || !target || this.#termination.isPending(target)) return;
-    if (!this.log.closed) {
-      if (this.#heldStreams.isClosing || this.#termination.reachesTree) this.#heldStreams.wait();
-      return;
-    }
-    this.#heldStreams.cancel();
-    this.#termination.cancel();
-    if (this.#child) this.#release(this.#child);
-  }
-
-  /** Keeps only the log of a closed process: the child takes several times the memory of a small process. */
-  #release(child: Child): void {
-    this.#leftover = child.release();
-    this.#child = undefined;
-    if (child.inspector) this.#lastInspector = NOTHING_LEFT;
-    this.#released(child.pid, this.#leftover);
-  }
-
-  #released(pid: number, leftover: Leftover | undefined): void {
-    this.#context.onReleased(pid, leftover);
-    this.#settleRelease();
-  }
-
-  /** The target of a termination. */
-  get #target(): KillTarget | undefined {
-    return this.#child ?? this.#leftover;
+    this.#hold.releaseIfOver(this.log);
   }
 
   #terminate(request: TerminationRequest, leftovers: boolean): boolean {
@@ -287,8 +249,8 @@ export class ProcessActor {
     const { state } = this;
     const running = state === "running";
     // Background processes may outlive the streams: they are reached the same way before and after `closed`.
-    if (this.#target && (running || (leftovers && (state === "exited" || state === "closed")))) {
-      this.#termination.begin(this.#target, request);
+    if (this.#hold.hasTarget && (running || (leftovers && (state === "exited" || state === "closed")))) {
+      this.#hold.terminate(request);
       if (!running) this.#releaseIfOver();
     }
     // A process that is killed without a grace period reads no more input.
@@ -300,18 +262,18 @@ export class ProcessActor {
     if (!this.info.tty) throw new ExecwireError("UNSUPPORTED", "the process has no terminal to resize");
     if (this.state !== "running") return;
     this.#merger.flush();
-    this.#child?.resize(size);
+    this.#hold.child?.resize(size);
     this.log.appendResized(size);
   }
 
   #onPressure(full: boolean): void {
-    this.#heldStreams.pause(full);
+    this.#hold.streams.pause(full);
     if (full) {
-      this.#child?.pause();
+      this.#hold.child?.pause();
       this.#lease.begin();
     } else {
       this.#lease.end();
-      this.#child?.resume();
+      this.#hold.child?.resume();
     }
   }
 
@@ -320,6 +282,3 @@ export class ProcessActor {
     return this.state === "removed" ? "unknownProcess" : "stdinClosed";
   }
 }
-
-/** Answers for a child that was released. */
-const NOTHING_LEFT: ProcessInspector = { holders: async () => [], activity: async () => ({ state: "exited" }) };

@@ -20,6 +20,8 @@ import { MemoryBudget } from "../log/memory-budget.ts";
 import type { Backend, CloseOptions, StartOptions } from "../process/backend.ts";
 import { Process } from "../process/process.ts";
 import { checkDescribable, describeStart } from "../process/process-info.ts";
+import { unknownProcess } from "../process/refusals.ts";
+import { SANDBOX_NAME, Sandboxes } from "../sandbox/sandboxes.ts";
 import type { Leftover, Spawner } from "../spawn/child.ts";
 import { Guard, type OnSupervisorDeath } from "../spawn/guard/guard.ts";
 import { loadSpawner, type SpawnerName } from "../spawn/load-spawner.ts";
@@ -27,7 +29,7 @@ import { isSignal } from "../spawn/signals.ts";
 import { followProcesses, type ProcessMetrics, processMetrics } from "../telemetry/process-metrics.ts";
 import { ownDirectory, prepareLaunch } from "./launch.ts";
 import { LeftBehind } from "./left-behind.ts";
-import { LocalPort, unknownProcess } from "./local-port.ts";
+import { LocalPort } from "./local-port.ts";
 import { type ActorContext, ProcessActor } from "./process-actor.ts";
 
 /** Options of a supervisor. */
@@ -79,6 +81,7 @@ export class Supervisor implements Backend {
   readonly #metrics: ProcessMetrics;
   readonly #actorContext: ActorContext;
   readonly #leftBehind: LeftBehind;
+  readonly #sandboxes: Sandboxes;
   readonly #spawner: Promise<Spawner>;
   #madeSpawner: Spawner | undefined;
   readonly #guard: Guard | undefined;
@@ -89,6 +92,7 @@ export class Supervisor implements Backend {
     this.#limits = withDefaults(options.limits);
     this.#clock = options.clock ?? systemClock;
     this.#onError = options.onError ?? reportToConsole;
+    this.#sandboxes = new Sandboxes(this.#clock);
     this.#leftBehind = new LeftBehind(this.#clock, (pid) => this.#guard?.forget(pid));
     const budget = new MemoryBudget(this.#limits.memoryBudgetBytes);
     this.#table = new ProcessTable({
@@ -166,7 +170,11 @@ export class Supervisor implements Backend {
       { cwd: spec.cwd ?? ownDirectory(), startedAt: this.#clock.now() },
       this.#limits,
     );
-    const actor = new ProcessActor({ ...description, sandbox: "none" }, this.#actorContext, spec.timeoutMs);
+    const actor = new ProcessActor(
+      { ...description, sandbox: spec.sandbox ? SANDBOX_NAME : "none" },
+      this.#actorContext,
+      spec.timeoutMs,
+    );
     // Before `changes$` reports the start: a subscriber may close the supervisor, which ends the unreleased processes.
     this.#unreleased.add(actor);
     void actor.released.then(() => this.#unreleased.delete(actor));
@@ -177,7 +185,7 @@ export class Supervisor implements Backend {
     try {
       const spawner = await this.#spawner;
       const launch = await prepareLaunch(spec, actor.info.cwd, this.#limits);
-      const child = await spawner.spawn(launch);
+      const child = await (spec.sandbox ? this.#sandboxes.spawn(spawner, launch, spec.sandbox) : spawner.spawn(launch));
       this.#leftBehind.onPidReused(child.pid);
       this.#guard?.add(child.pid, { isReserved: child.isPidReserved });
       actor.post({ type: "spawned", child });

@@ -71,6 +71,17 @@ export class DeliveryRing {
     return bytes;
   }
 
+  /** Becomes as new: empty, with seqs from 1 on. */
+  clear(): void {
+    this.#items = new Array(FIRST_CAPACITY);
+    this.#offsets = new Array(FIRST_CAPACITY);
+    this.#mask = FIRST_CAPACITY - 1;
+    this.#oldest = this.#first = 1;
+    this.#newest = this.#head = 0;
+    this.#bytes = this.#headOffset = this.#evictedOffset = 0;
+    this.#isDense = this.#isExact = true;
+  }
+
   /** The event `seq`, or the rest, from `seq` on, of the gap that covers it; one of them must be retained. */
   get(seq: Seq): Delivery {
     const delivery = this.#items[this.#indexOf(seq) & this.#mask] as Delivery;

@@ -1,5 +1,7 @@
 // Reads a log by long poll, for clients that do not subscribe. Lost output is reported as `gap`.
+
 import type { GapNotice, OutputEvent, ReadOptions, ReadResult, Seq } from "../../protocol/index.ts";
+import { onAbort } from "../abort.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { Cursor } from "./cursor.ts";
 import type { LogView } from "./log-view.ts";
@@ -30,16 +32,15 @@ export function waitForNews(
     const attempt = () => {
       if (hasNews(view, afterSeq)) end(resolve);
     };
-    const abort = () => end(() => reject(signal?.reason));
     const end = (settle: () => void) => {
       cancel();
       stop();
-      signal?.removeEventListener("abort", abort);
+      stopListening();
       settle();
     };
     const stop = view.onAppend(attempt);
     const cancel = waitMs > 0 ? clock.after(waitMs, () => end(resolve)) : () => undefined;
-    signal?.addEventListener("abort", abort);
+    const stopListening = onAbort(signal, () => end(() => reject(signal?.reason)));
     if (waitMs > 0) attempt();
     else end(resolve);
   });

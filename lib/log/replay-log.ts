@@ -7,7 +7,7 @@
 // Invariants
 // 1. Seqs are 1, 2, 3 ... without holes: a delivery follows the seq before it, as an event or as a gap.
 // 2. Nothing follows `closed`; `exited` comes at most once and before it; output may come between.
-// 3. Retained output stays within its bounds in bytes and events; the oldest is evicted first. A chunk above `chunkBytes` is
+// 3. Retained output stays within its bounds (`retained-events.ts`); the oldest is evicted first. A chunk above `chunkBytes` is
 //    split before it gets a seq, so nothing evicts itself. Only events that a live hold has not read may exceed the bounds:
 //    by what was in flight when the writer was asked to pause or, for a hold that never pauses it, by as much as it asked for.
 // 4. `exited` and `closed` are never evicted.
@@ -23,26 +23,23 @@ import type {
   StreamName,
   TerminalSize,
 } from "../../protocol/index.ts";
-import { limits } from "../../protocol/index.ts";
 import type { ExecwireError } from "../errors.ts";
 import { compact, isSameExit, mayFollow } from "./accepted.ts";
-import { DeliveryRing, firstSeqOf, gap, lastSeqOf } from "./delivery-ring.ts";
+import { type DeliveryRing, firstSeqOf, gap, lastSeqOf } from "./delivery-ring.ts";
 import { HoldSet } from "./hold-set.ts";
-import type { LogCounts } from "./log-counts.ts";
 import type { Hold, LogView } from "./log-view.ts";
-import { MemoryBudget } from "./memory-budget.ts";
+import { RetainedEvents, type RetentionBounds } from "./retained-events.ts";
+
+/** Totals of all logs that share it, as plain numbers: counting costs one addition, and telemetry reads them when it needs them. */
+export interface LogCounts {
+  /** Output bytes printed, evicted or not. */
+  readonly bytes: Record<StreamName, number>;
+  /** Gaps delivered to readers: each reader and each loss counts. */
+  gaps: number;
+}
 
 /** Bounds of a log, and what it shares with other logs. */
-export interface ReplayLogOptions {
-  readonly retainedBytes?: number;
-  readonly retainedEvents?: number;
-  readonly chunkBytes?: number;
-  /** Output that readers with a hold may leave unread before the writer must pause. Default: leaves room for reads in flight. */
-  readonly pauseAtBytes?: number;
-  readonly eventOverheadBytes?: number;
-  /** Shared with other logs. */
-  readonly budget?: MemoryBudget;
-  /** Counters, shared with other logs. */
+export interface ReplayLogOptions extends RetentionBounds {
   readonly counts?: LogCounts;
 }
 
@@ -64,19 +61,10 @@ export class ReplayLog implements LogView {
   readonly holds: HoldSet;
   readonly #wakes = new Set<() => void>();
   readonly #writer: LogWriter;
-  readonly #budget: MemoryBudget;
   readonly #counts: LogCounts | undefined;
-  readonly #maxBytes: number;
-  readonly #maxEvents: number;
-  readonly #chunkBytes: number;
-  readonly #pauseAtBytes: number;
-  /** Room for reads in flight: two of each stream. */
-  readonly #reserve: number;
-  readonly #overhead: number;
-  #ring = new DeliveryRing();
+  readonly #retained: RetainedEvents;
+  readonly #ring: DeliveryRing;
   #printed = { stdout: 0, stderr: 0, pty: 0 };
-  /** Bytes added while the shared budget was exceeded that this log still has to evict. */
-  #overBudgetBytes = 0;
   /** Since a `restart`, no reader has seen the beginning yet. */
   #isRestarted = false;
   #exited: ExitedEvent | undefined;
@@ -86,21 +74,16 @@ export class ReplayLog implements LogView {
   #failure: ExecwireError | undefined;
 
   constructor(options: ReplayLogOptions = {}, writer: LogWriter = {}) {
-    this.#maxBytes = options.retainedBytes ?? limits.retainedBytes;
-    this.#maxEvents = options.retainedEvents ?? limits.retainedEvents;
-    this.#chunkBytes = Math.max(1, Math.min(options.chunkBytes ?? limits.chunkBytes, this.#maxBytes));
-    this.#reserve = Math.min(4 * this.#chunkBytes, this.#maxBytes / 2);
-    this.#pauseAtBytes = options.pauseAtBytes ?? this.#maxBytes - this.#reserve;
-    this.#overhead = options.eventOverheadBytes ?? limits.eventOverheadBytes;
-    this.#budget = options.budget ?? new MemoryBudget(Number.POSITIVE_INFINITY);
     this.#counts = options.counts;
     this.#writer = writer;
+    this.#retained = new RetainedEvents(options, (seq, bytes) => this.holds.keeps(seq, bytes));
+    this.#ring = this.#retained.ring;
     const onMove = () => {
-      this.#evict(0);
+      this.#retained.evict(0);
       this.holds.check();
       writer.onReaders?.();
     };
-    this.holds = new HoldSet((floor) => this.#unreadIsTooMuch(floor), writer.onPressure, onMove);
+    this.holds = new HoldSet((floor) => this.#isFullAfter(floor), writer.onPressure, onMove);
   }
 
   get firstSeq(): Seq {
@@ -135,7 +118,7 @@ export class ReplayLog implements LogView {
 
   /** Bytes charged to the memory budget: payload and overhead. */
   get cost(): number {
-    return this.#ring.bytes + this.#ring.length * this.#overhead;
+    return this.#retained.cost;
   }
 
   /** Whether a reader waits for appends. */
@@ -147,9 +130,9 @@ export class ReplayLog implements LogView {
   appendOutput(stream: StreamName, chunk: Uint8Array): void {
     if (this.#closed) return;
     if (this.#counts) this.#counts.bytes[stream] += chunk.length;
-    for (let start = 0; start < chunk.length; start += this.#chunkBytes) {
-      const whole = chunk.length <= this.#chunkBytes;
-      const part = whole ? chunk : chunk.subarray(start, start + this.#chunkBytes);
+    const { chunkBytes } = this.#retained;
+    for (let start = 0; start < chunk.length; start += chunkBytes) {
+      const part = chunk.length <= chunkBytes ? chunk : chunk.subarray(start, start + chunkBytes);
       this.#push({ type: "output", seq: this.#ring.head + 1, stream, chunk: part });
     }
   }
@@ -208,8 +191,7 @@ export class ReplayLog implements LogView {
     this.#isRestarted = false;
     if (!isFirst || !this.holds.every((seq) => seq === 0 || seq >= this.#ring.head)) return false;
     this.#isRestarted = true;
-    this.#budget.add(-this.cost);
-    this.#ring = new DeliveryRing();
+    this.#retained.clear();
     this.#printed = { stdout: 0, stderr: 0, pty: 0 };
     this.#exitedOffset = undefined;
     return true;
@@ -247,7 +229,7 @@ export class ReplayLog implements LogView {
 
   /** Known output bytes after the delivery that covers `seq`; evicted ones do not count. */
   bytesAfter(seq: Seq): number {
-    return this.#ring.bytesUpTo(this.#ring.head) - this.#ring.bytesUpTo(seq);
+    return this.#retained.bytesAfter(seq);
   }
 
   onAppend(wake: () => void): () => void {
@@ -273,20 +255,18 @@ export class ReplayLog implements LogView {
 
   /** Evicts all output that no hold keeps, but not the end; for a closed log when closed logs use too much memory. */
   trim(): void {
-    while (this.#ring.length > 1 && !this.holds.keeps(this.#ring.first, 0)) this.#shift();
+    this.#retained.trim();
   }
 
   /** Removes this log from the budget. Readers that still have it can continue to read. */
   forget(): void {
-    this.#budget.add(-this.cost);
+    this.#retained.forget();
   }
 
   #push(delivery: Delivery): void {
     if (delivery.type === "output") this.#printed[delivery.stream] += delivery.chunk.length;
     else this.#note(delivery);
-    const added = this.#ring.push(Object.freeze(delivery)) + this.#overhead;
-    this.#budget.add(added);
-    this.#evict(added);
+    this.#retained.push(Object.freeze(delivery));
     this.holds.check();
     this.#wake();
   }
@@ -298,39 +278,9 @@ export class ReplayLog implements LogView {
     this.#exitedOffset = this.#ring.offsetAfter(this.#ring.head);
   }
 
-  /** Invariant 3. While the shared budget is exceeded, a log evicts as much as it adds; what a hold keeps, once that moves on. */
-  #evict(added: number): void {
-    this.#overBudgetBytes = this.#budget.over ? Math.max(0, this.#overBudgetBytes) + added : 0;
-    if (!this.#isOver() && this.#overBudgetBytes === 0) return;
-    while (this.#isOver() || (this.#budget.over && this.#overBudgetBytes > 0)) {
-      // The newest event stays, however small the bounds.
-      if (this.#ring.length <= 1 || this.holds.keeps(this.#ring.first, this.#demand)) return;
-      this.#overBudgetBytes -= this.#shift();
-    }
-  }
-
-  /** Evicts the oldest event. Returns the bytes that this frees in the budget. */
-  #shift(): number {
-    const bytes = this.#ring.shift() + this.#overhead;
-    this.#budget.add(-bytes);
-    return bytes;
-  }
-
-  /** Compared with the bounds of holds, which may exceed the log's own bound in bytes, but not that in events, nor the budget. */
-  get #demand(): number {
-    return this.#budget.over || this.#ring.length > this.#maxEvents ? Number.POSITIVE_INFINITY : this.#ring.bytes;
-  }
-
-  #isOver(): boolean {
-    return this.#ring.bytes > this.#maxBytes || this.#ring.length > this.#maxEvents;
-  }
-
-  /** Whether the events after `floor` leave too little room. A log that has ended pauses no writer. */
-  #unreadIsTooMuch(floor: Seq): boolean {
-    if (this.#closed || this.#failure) return false;
-    const unread = this.bytesAfter(floor);
-    if (unread > this.#pauseAtBytes || this.#ring.head - floor > this.#maxEvents * 0.9) return true;
-    return this.#budget.over && unread > this.#reserve;
+  /** A log that has ended pauses no writer. */
+  #isFullAfter(floor: Seq): boolean {
+    return !this.#closed && !this.#failure && this.#retained.isFullAfter(floor);
   }
 
   #wake(): void {

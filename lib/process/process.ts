@@ -15,9 +15,9 @@ import {
   type DeliveryMode,
   type ExitedEvent,
   type GapNotice,
+  ifPresent,
   type Limits,
   type OutputEvent,
-  optional,
   type ProcessInfo,
   type Seq,
   type SignalName,
@@ -125,7 +125,7 @@ export class Process {
   /** The same, pull-based: the log waits for the consumer, and with `lossless` so does the child. */
   iterate(options: IterateOptions = {}): DeliveryIterator {
     checkPosition(options);
-    refuse(optional(options.delivery, (mode) => checkOneOf("delivery", mode, ["gap", "lossless"])));
+    refuse(ifPresent(options.delivery, (mode) => checkOneOf("delivery", mode, ["gap", "lossless"])));
     return new DeliveryIterator(this.#parts.log, options.afterSeq, options.delivery ?? this.#parts.delivery);
   }
 
@@ -185,5 +185,5 @@ function closedEvent(log: LogView): ClosedEvent | undefined {
 }
 
 function checkPosition({ afterSeq }: EventsOptions): void {
-  refuse(optional(afterSeq, (seq) => checkInteger("afterSeq", seq, 0, Number.MAX_SAFE_INTEGER)));
+  refuse(ifPresent(afterSeq, (seq) => checkInteger("afterSeq", seq, 0, Number.MAX_SAFE_INTEGER)));
 }

@@ -8,7 +8,8 @@ const NAMES =
   );
 /** Other names for the same signals, as some hosts report them. */
 const ALIASES: Readonly<Record<string, string>> = { SIGIOT: "SIGABRT", SIGPOLL: "SIGIO", SIGCLD: "SIGCHLD" };
-const FIRST_REALTIME = 32;
+/** SIGRTMIN of the kernel; the C library reserves the first two real-time signals. */
+export const FIRST_REALTIME = 32;
 
 /** The number of a signal, including real-time signals as `SIGRTn`; undefined for a name that Linux does not have. */
 export function signalNumber(name: string): number | undefined {

@@ -1,158 +1,108 @@
 // Output as text. Each stream has its own streaming decoder, so that a character split over two chunks is decoded correctly,
 // even if a chunk of the other stream comes between them.
-import { concat, concatMap, defer, from, type Observable } from "rxjs";
-import type { GapNotice, OutputEvent, StreamName } from "../../protocol/index.ts";
+import { concat, concatMap, defer, filter, from, map, type Observable } from "rxjs";
+import type { Delivery, GapNotice, OutputEvent, Seq, StreamName } from "../../protocol/index.ts";
 import { ExecwireError } from "../errors.ts";
 import { guardLike } from "../log/guarded-observable.ts";
-import type { Process } from "./process.ts";
+import { omissionMark } from "./omission-mark.ts";
+import type { EventsOptions, Process } from "./process.ts";
 
 /** Which output, how to decode it, and what to put in place of lost output. */
-export interface TextOptions {
+export interface TextOptions extends EventsOptions {
   /** Only this stream. Default: all, in the order of their seqs. */
   readonly stream?: StreamName;
-  /** A label that `TextDecoder` accepts. Default utf-8; invalid bytes become U+FFFD. */
+  /** A label that `TextDecoder` accepts. Default utf-8; invalid bytes become U+FFFD. A byte order mark is a character. */
   readonly encoding?: string;
-  /** On lost output, `error` (default) fails with OUTPUT_LOST; a function returns the text to insert. */
-  readonly onGap?: "error" | ((gap: GapNotice) => string);
+  /**
+   * What stands for lost output: `mark` (the default) a line such as `[... 1234 bytes omitted ...]`, `skip` nothing, `error` a
+   * failure with OUTPUT_LOST; or the text that the function returns.
+   */
+  readonly onGap?: "mark" | "skip" | "error" | ((gap: GapNotice) => string);
 }
 
-/** How to split lines. */
-export interface LinesOptions extends TextOptions {
-  /** Longer lines are split into pieces of this many characters, so that output without newlines stays bounded. Default 1 Mi. */
-  readonly maxLength?: number;
-}
-
-/** One line of output, without its line end. */
-export interface Line {
+/** A piece of decoded output, or the text for a gap. */
+export interface Piece {
   readonly stream: StreamName;
+  /** Of the last event that it covers. */
+  readonly seq: Seq;
   readonly text: string;
-}
-
-/** The output as pieces of text, as they arrive; replays what is retained. Concatenated, they are the whole output. */
-export function text(process: Process, options: TextOptions = {}): Observable<string> {
-  const texts = decodedPieces(process, options).pipe(concatMap((piece) => (piece.text === "" ? [] : [piece.text])));
-  return guardLike(process.output$, texts);
-}
-
-/** The output line by line. A line ends with \n or \r\n; a last line without a line end is delivered when the output ends. */
-export function lines(process: Process, options: LinesOptions = {}): Observable<Line> {
-  const maxLength = options.maxLength ?? 1024 * 1024;
-  const cutLines = defer(() => {
-    const open = new Map<StreamName, OpenLine>();
-    const cut = ({ stream, text: piece }: Line): Line[] => {
-      let line = open.get(stream);
-      if (!line) {
-        line = new OpenLine(maxLength);
-        open.set(stream, line);
-      }
-      return line.add(piece).map((found) => ({ stream, text: found }));
-    };
-    const leftovers = defer(() =>
-      from([...open].flatMap(([stream, line]) => line.end().map((rest) => ({ stream, text: rest })))),
-    );
-    return concat(decodedPieces(process, options).pipe(concatMap(cut)), leftovers);
-  });
-  return guardLike(process.output$, cutLines);
+  readonly gap?: GapNotice;
 }
 
 /**
- * A line whose end has not arrived. Its pieces are joined only once, so that output without newlines costs no more than other
- * output.
+ * The output as pieces of text, as they arrive. Cold: each subscription replays what is retained, then follows; it completes
+ * after `closed` and fails as `events` does. Without a gap, the concatenated pieces are the whole output.
  */
-class OpenLine {
-  readonly #maxLength: number;
-  #parts: string[] = [];
-  #length = 0;
-
-  constructor(maxLength: number) {
-    this.#maxLength = maxLength;
-  }
-
-  /** Adds the next piece of the stream and returns the lines that it completes. */
-  add(piece: string): string[] {
-    const [first = "", ...others] = piece.split("\n");
-    this.#push(first);
-    const lines: string[] = [];
-    for (const other of others) {
-      const whole = this.#take();
-      lines.push(...chop(whole.endsWith("\r") ? whole.slice(0, -1) : whole, this.#maxLength));
-      this.#push(other);
-    }
-    if (this.#length < this.#maxLength) return lines;
-    const chopped = chop(this.#take(), this.#maxLength);
-    const rest = chopped.pop() ?? "";
-    // A piece of full length is delivered as a line; a shorter rest waits for more.
-    if (rest.length === this.#maxLength) chopped.push(rest);
-    else this.#push(rest);
-    return [...lines, ...chopped];
-  }
-
-  /** The remaining line without an end, if any. */
-  end(): string[] {
-    return this.#length > 0 ? [this.#take()] : [];
-  }
-
-  #push(part: string): void {
-    this.#parts.push(part);
-    this.#length += part.length;
-  }
-
-  #take(): string {
-    const whole = this.#parts.join("");
-    this.#parts = [];
-    this.#length = 0;
-    return whole;
-  }
+export function text(process: Process, options: TextOptions = {}): Observable<string> {
+  const { onGap = "mark" } = options;
+  const texts = defer(() => {
+    let isLineStart = true;
+    return pieces(process, options).pipe(
+      map(({ text: piece, gap }) => {
+        // A mark is a line of its own.
+        const shown = gap && onGap === "mark" ? `${isLineStart ? "" : "\n"}${piece}\n` : piece;
+        if (shown !== "") isLineStart = shown.endsWith("\n");
+        return shown;
+      }),
+      filter((piece) => piece !== ""),
+    );
+  });
+  return guardLike(process.output$, texts);
 }
 
 /** Node's types declare TextDecoder as a value only. */
 type Decoder = InstanceType<typeof TextDecoder>;
 
-/** Decoded chunks with their stream, then what remains in the decoders. */
-function decodedPieces(process: Process, { stream, encoding, onGap = "error" }: TextOptions): Observable<Line> {
+/** Decoded chunks and the texts for gaps, then what remains in the decoders. */
+export function pieces(
+  process: Process,
+  { afterSeq = 0, stream, encoding, onGap = "mark" }: TextOptions,
+): Observable<Piece> {
   return defer(() => {
     const decoders = new Map<StreamName, Decoder>();
-    const decode = (event: OutputEvent | GapNotice): Line[] => {
+    let lastSeq = afterSeq;
+    const decode = (event: OutputEvent | GapNotice): Piece[] => {
       if (event.type === "gap") {
-        if (onGap === "error") throw lostOutput(process.id, event);
         // Half a character before the gap must not be completed by bytes after it.
-        const cut = flush(decoders);
-        decoders.clear();
-        return [...cut, { stream: stream ?? "stdout", text: onGap(event) }];
+        const cut = flush(decoders, lastSeq);
+        lastSeq = event.lastSeq;
+        return [...cut, { ...gapPiece(process, event, onGap), ...(stream && { stream }) }];
       }
+      lastSeq = event.seq;
       if (stream && event.stream !== stream) return [];
       let decoder = decoders.get(event.stream);
       if (!decoder) {
-        decoder = new TextDecoder(encoding);
+        decoder = new TextDecoder(encoding, { ignoreBOM: true });
         decoders.set(event.stream, decoder);
       }
-      return [{ stream: event.stream, text: decoder.decode(event.chunk, { stream: true }) }];
+      return [{ stream: event.stream, seq: event.seq, text: decoder.decode(event.chunk, { stream: true }) }];
     };
     return concat(
-      process.output$.pipe(concatMap(decode)),
-      defer(() => from(flush(decoders))),
+      process.events({ afterSeq }).pipe(filter(isOutput), concatMap(decode)),
+      defer(() => from(flush(decoders, lastSeq))),
     );
   });
 }
 
-function flush(decoders: Map<StreamName, Decoder>): Line[] {
-  return [...decoders].map(([stream, decoder]) => ({ stream, text: decoder.decode() }));
+function isOutput(event: Delivery): event is OutputEvent | GapNotice {
+  return event.type === "output" || event.type === "gap";
 }
 
-function chop(line: string, maxLength: number): string[] {
-  if (line.length <= maxLength) return [line];
-  const parts: string[] = [];
-  for (let start = 0; start < line.length; start += maxLength) parts.push(line.slice(start, start + maxLength));
-  return parts;
+function gapPiece(process: Process, gap: GapNotice, onGap: NonNullable<TextOptions["onGap"]>): Piece {
+  if (onGap === "error") throw lostOutput(process.id, gap);
+  const replacement = onGap === "skip" ? "" : onGap === "mark" ? omissionMark(gap.bytes) : onGap(gap);
+  return { stream: process.info.tty ? "pty" : "stdout", seq: gap.lastSeq, text: replacement, gap };
 }
 
-function lostOutput(processId: string, gap: GapNotice): ExecwireError {
-  const what = `events ${gap.firstSeq} to ${gap.lastSeq} of process ${processId} are no longer retained`;
-  return new ExecwireError(
-    "OUTPUT_LOST",
-    `${what}; choose a replacement with \`onGap\`, or read from the start with \`lossless\``,
-    {
-      data: { firstSeq: gap.firstSeq, lastSeq: gap.lastSeq },
-    },
-  );
+/** Ends all decoders: an incomplete character becomes U+FFFD. */
+function flush(decoders: Map<StreamName, Decoder>, seq: Seq): Piece[] {
+  const rests = [...decoders].map(([stream, decoder]) => ({ stream, seq, text: decoder.decode() }));
+  decoders.clear();
+  return rests;
+}
+
+function lostOutput(processId: string, { firstSeq, lastSeq }: GapNotice): ExecwireError {
+  const what = `events ${firstSeq} to ${lastSeq} of process ${processId} are no longer retained`;
+  const message = `${what}; choose what stands for them with \`onGap\`, or read from the start with \`lossless\``;
+  return new ExecwireError("OUTPUT_LOST", message, { data: { firstSeq, lastSeq } });
 }

@@ -113,10 +113,26 @@ export interface Launch {
   readonly inheritFds: readonly number[];
 }
 
+/** System calls that a sandbox needs: see `Libc`. */
+export interface SandboxCalls {
+  memoryFile(content: Uint8Array): number;
+  pipe(): readonly [number, number];
+  openProcess(pid: number): ProcessHandle | undefined;
+}
+
+/** A reference to one process that stays valid when its pid is reused: a pidfd. */
+export interface ProcessHandle {
+  /** pidfd_send_signal(2). Throws an error with `code`, ESRCH if the process is gone. */
+  signal(signal: number): void;
+  close(): void;
+}
+
 /** Spawns children. */
 export interface Spawner {
   /** Resolves once the program is executing; rejects with SPAWN_FAILED or UNSUPPORTED, leaving nothing behind. */
   spawn(launch: Launch): Promise<Child>;
+  /** The system calls that a sandbox needs; undefined where children cannot inherit descriptors of any number. */
+  readonly calls?: SandboxCalls;
   /** Repeats kills now, for a program about to exit; otherwise a microtask does it. They reach processes forked meanwhile. */
   finishKills(): void;
   /** Releases the spawner's own resources. Its children are unaffected. */

@@ -2,7 +2,7 @@
 // in browsers, where these metrics do not exist.
 import type { Meter } from "@opentelemetry/api";
 import type { Observable } from "rxjs";
-import { perMeter, report } from "./meter.ts";
+import { perMeter, reportCounts } from "./meter.ts";
 
 /** Counters of clients. */
 export class ClientMetrics {
@@ -10,7 +10,7 @@ export class ClientMetrics {
   reconnects = 0;
 
   constructor(meter: Meter | undefined) {
-    report(meter, [
+    reportCounts(meter, [
       {
         name: "exec.client.reconnects",
         unit: "{connection}",

@@ -38,7 +38,7 @@ export function perMeter<T>(make: (meter: Meter | undefined) => T): (meter?: Met
 }
 
 /** Registers counters, which cost nothing until the SDK collects. */
-export function report(meter: Meter | undefined, counts: readonly Count[]): void {
+export function reportCounts(meter: Meter | undefined, counts: readonly Count[]): void {
   for (const { name, unit, description, upDown = false, read } of counts) {
     // 0 is ValueType.INT; the enum itself would load the API.
     const options = { unit, description, valueType: 0 };

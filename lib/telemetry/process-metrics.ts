@@ -3,8 +3,8 @@
 import type { Histogram, Meter } from "@opentelemetry/api";
 import type { Observable } from "rxjs";
 import type { ExitResult, ProcessInfo, StreamName } from "../../protocol/index.ts";
-import type { LogCounts } from "../log/log-counts.ts";
-import { perMeter, type Reading, report } from "./meter.ts";
+import type { LogCounts } from "../log/replay-log.ts";
+import { perMeter, type Reading, reportCounts } from "./meter.ts";
 
 /** Upper bounds in seconds, from a trivial command to half a day. */
 const DURATIONS = [0.01, 0.1, 0.5, 1, 5, 15, 60, 300, 1_800, 7_200, 43_200];
@@ -27,7 +27,7 @@ export class ProcessMetrics implements LogCounts {
       advice: { explicitBucketBoundaries: DURATIONS },
     });
     const process = "{process}";
-    report(meter, [
+    reportCounts(meter, [
       {
         name: "exec.process.started",
         unit: process,

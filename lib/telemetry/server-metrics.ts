@@ -1,6 +1,6 @@
 // Counts what lost connections cause on a server, for all servers that report to one meter.
 import type { Meter } from "@opentelemetry/api";
-import { perMeter, report } from "./meter.ts";
+import { perMeter, reportCounts } from "./meter.ts";
 
 /** Counters of servers. */
 export class ServerMetrics {
@@ -10,7 +10,7 @@ export class ServerMetrics {
   duplicates = 0;
 
   constructor(meter: Meter | undefined) {
-    report(meter, [
+    reportCounts(meter, [
       {
         name: "exec.session.resumes",
         unit: "{session}",

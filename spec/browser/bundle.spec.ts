@@ -28,6 +28,7 @@ describe("the bundle of lib/browser.ts", () => {
     const folders = Object.keys(metafile.inputs).map((path) => /^(?:lib\/[^/]+|protocol)/.exec(path)?.[0]);
 
     expect([...new Set(folders)].sort()).toEqual([
+      "lib/abort.ts",
       "lib/browser.ts",
       "lib/client",
       "lib/clock.ts",

@@ -1,12 +1,13 @@
 // Reported bugs of replay: late viewers, the seam between replayed and live events, unreported losses, and
 // positions that belong to another incarnation of a process.
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
-import { firstValueFrom, toArray } from "rxjs";
+import { firstValueFrom, take, toArray } from "rxjs";
 import { connect } from "../../lib/connect.ts";
 import { createSupervisor } from "../../lib/local/supervisor.ts";
 import type { Backend } from "../../lib/process/backend.ts";
+import { lines } from "../../lib/process/lines.ts";
 import type { Process } from "../../lib/process/process.ts";
-import { lines, text } from "../../lib/process/text.ts";
+import { text } from "../../lib/process/text.ts";
 import { serve } from "../../lib/server/server.ts";
 import { openWebSocket } from "../../lib/transport/websocket/websocket-client.ts";
 import { type Delivery, type GapNotice, SUBPROTOCOL } from "../../protocol/index.ts";
@@ -123,7 +124,11 @@ describeCases("replay", (subject) => {
     expect(outputs[0]).toEqual(gap);
     expect((await late[Symbol.asyncIterator]().next()).value).toEqual(gap);
     const data = { firstSeq: 1, lastSeq: gap?.lastSeq };
-    const readings = [firstValueFrom(text(late).pipe(toArray())), firstValueFrom(lines(late).pipe(toArray()))];
+    const mark = `[... ${gap?.bytes} bytes omitted ...]`;
+    expect(await firstValueFrom(text(late).pipe(take(1)))).toBe(`${mark}\n`);
+    expect(await firstValueFrom(lines(late))).toEqual({ stream: "stdout", seq: gap?.lastSeq, text: mark, gap });
+    const onGap = "error";
+    const readings = [firstValueFrom(text(late, { onGap })), firstValueFrom(lines(late, { onGap }))];
     for (const reading of readings) expect(await refusal(reading)).toEqual({ code: "OUTPUT_LOST", data });
     expect((await late.read({ afterSeq: 1, maxBytes: 1 })).gap).toMatchObject({ firstSeq: 2, lastSeq: gap?.lastSeq });
   });

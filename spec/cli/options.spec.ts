@@ -44,6 +44,33 @@ describe("execwire run", () => {
   });
 });
 
+describe("an address of a server", () => {
+  it.each([
+    ["127.0.0.1:7411", "ws://127.0.0.1:7411"],
+    ["http://example.com:1", "ws://example.com:1"],
+    ["https://example.com", "wss://example.com"],
+    ["/run/exec.sock", "unix:/run/exec.sock"],
+    ["", "ws://HOST:PORT"],
+  ])("that has no known beginning is wrong usage, with a suggestion: %j", async (url, suggestion) => {
+    const ran = await runCli(["ps", "--url", url]);
+    expect(ran).toMatchObject({ code: 2, stdout: "" });
+    expect(ran.stderr).toContain(`Did you mean ${suggestion}?`);
+    if (url === "") return;
+    const env = { ...process.env, EXECWIRE_URL: url };
+    expect(await runCli(["ps"], { env })).toMatchObject({ code: 2, stderr: expect.stringContaining(suggestion) });
+  });
+});
+
+describe("a duration", () => {
+  it.each(["3000000", "Infinity", "NaN", "-1", "", "1s"])(
+    "of %j seconds is refused with the range",
+    async (seconds) => {
+      const ran = await runCli(["run", "--timeout", seconds, "--", "true"]);
+      expect(ran).toMatchObject({ code: 2, stderr: expect.stringContaining("from 0 to 2147483 (24 days)") });
+    },
+  );
+});
+
 describe("the help of execwire", () => {
   it("of `run` explains its options and exit codes, with examples", async () => {
     const { stdout, stderr, code } = await runCli(["run", "--help"]);

@@ -176,3 +176,51 @@ describe("the help of execwire", () => {
     expect(stdout).toMatch(/1\$ execwire serve .*2\$ execwire run .*2\$ execwire attach /s);
   });
 });
+
+describe("ids on the command line", () => {
+  it("may be several, and shortened to a beginning that no other id has", async () => {
+    await start("several-one", "exec sleep 300");
+    await start("several-two", "exec sleep 300");
+    expect(await user.cli(["signal", "several-o", "several-two", "INT"])).toEqual(silent);
+    expect(await user.cli(["wait", "several-one", "several-two"])).toEqual({ ...silent, code: 130 });
+    await start("several-three", "exec sleep 300");
+    await start("several-four", "exec sleep 300");
+    expect(await user.cli(["stop", "several-thr", "several-f"])).toEqual(silent);
+    expect(await ended("several-four")).toBe(143);
+  });
+
+  it("that no process has, or more than one begins with, exit with 66 and leave the others to be handled", async () => {
+    await start("double-one", "exec sleep 300");
+    await start("double-two", "exec sleep 300");
+    for (const command of [
+      ["logs", "double"],
+      ["wait", "no-such-id"],
+      ["attach", "no-such-id"],
+      ["signal", "double", "INT"],
+    ]) {
+      const ran = await user.cli(command);
+      expect(ran).toMatchObject({ code: 66, stdout: "" });
+      expect(ran.stderr).toMatch(/execwire ps\n$/);
+    }
+    const { code, stderr } = await user.cli(["stop", "no-such-id", "double-one", "double-two"]);
+    expect(code).toBe(66);
+    expect(stderr).toContain("no-such-id");
+    expect(await ended("double-two")).toBe(143);
+  });
+});
+
+describe("execwire stop after the end of a process", () => {
+  it("lists what an ended process has left, and how to end it", async () => {
+    await start("left", "sleep 300 & echo $!; exit 3");
+    const pid = Number(await firstOutput("left"));
+    const { stderr } = await user.cli(["stop", "left"]);
+    expect(stderr).toContain(`${pid} (sleep 300); end them with: execwire stop --scope tree left`);
+    expect(await user.cli(["stop", "--scope", "tree", "left"])).toMatchObject({ code: 0 });
+    expect(
+      await settled(
+        () => isAlive(pid),
+        (alive) => !alive,
+      ),
+    ).toBe(false);
+  });
+});

@@ -41,7 +41,7 @@ describe("execwire serve", () => {
   it("reports that a port is in use, and leaves no token behind", async () => {
     const { url } = await user.serve();
     const ran = await user.cli(["serve", "--listen", url]);
-    expect(ran).toEqual(refusal(/^execwire: .*address already in use.*\n$/, 125));
+    expect(ran).toEqual(refusal(/^execwire: .*another program listens on port.*\n$/, 125));
     const { stdout } = await runProgram(["ls", user.file(".")]);
     expect(stdout).toMatch(/^server\.json\ntoken-\d+\n$/);
   });
@@ -89,7 +89,7 @@ describe("execwire serve", () => {
     await killed.ended;
     expect(existsSync(user.file(`token-${killed.child.pid}`))).toBe(true);
     expect(await user.cli(["ps"])).toEqual(
-      refusal(/^execwire: no server was found; start one with: execwire serve/, 69),
+      refusal(/^execwire: no server was found in .* or .*; start one with: execwire serve/, 69),
     );
     const next = await user.serve();
     expect(existsSync(user.file(`token-${killed.child.pid}`))).toBe(false);

@@ -4,9 +4,10 @@ import { writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { expect, it } from "@jest/globals";
 import { firstValueFrom, map, toArray } from "rxjs";
+import { type LinesOptions, lines } from "../../lib/process/lines.ts";
 import type { Process } from "../../lib/process/process.ts";
-import { type LinesOptions, lines, text } from "../../lib/process/text.ts";
-import type { Delivery } from "../../protocol/index.ts";
+import { type TextOptions, text } from "../../lib/process/text.ts";
+import type { Delivery, GapNotice } from "../../protocol/index.ts";
 import { sha256 } from "../support/digest.ts";
 import { end, exitOf } from "../support/outcome.ts";
 import { sh } from "../support/programs.ts";
@@ -199,17 +200,36 @@ describeBackends(
       expect(await transcript(process, 6)).toEqual([...kept, exited(11), closed(12, { stdout: 10_000 })]);
     });
 
-    it("makes text and lines fail at lost output, unless onGap replaces it", async () => {
+    it("marks lost output in text and lines; or skips it, fails, or puts other text in its place", async () => {
       const process = await printTen();
-      const lost = { code: "OUTPUT_LOST", data: { firstSeq: 1, lastSeq: 6 } };
-      expect(await refusal(firstValueFrom(text(process).pipe(toArray())))).toEqual(lost);
-      expect(await refusal(firstValueFrom(lines(process).pipe(toArray())))).toEqual(lost);
-      const options: LinesOptions = { onGap: ({ bytes }) => `[${bytes} bytes lost]` };
-      const whole = `[6000 bytes lost]${[6, 7, 8, 9].map(piece).join("")}`;
-      expect((await firstValueFrom(text(process, options).pipe(toArray()))).join("")).toBe(whole);
-      expect(await firstValueFrom(lines(process, options).pipe(toArray()))).toEqual([
-        { stream: "stdout", text: whole },
+      const textWith = async (options: TextOptions) =>
+        (await firstValueFrom(text(process, options).pipe(toArray()))).join("");
+      const linesWith = (options: LinesOptions) => firstValueFrom(lines(process, options).pipe(toArray()));
+      const rest = [6, 7, 8, 9].map(piece).join("");
+      const notice = gap(1, 6, 6000);
+      const mark = "[... 6000 bytes omitted ...]";
+      const last = { stream: "stdout", seq: 10, text: rest };
+      expect(await textWith({})).toBe(`${mark}\n${rest}`);
+      expect(await linesWith({})).toEqual([{ stream: "stdout", seq: 6, text: mark, gap: notice }, last]);
+      expect(await textWith({ onGap: "skip" })).toBe(rest);
+      expect(await linesWith({ onGap: "skip" })).toEqual([last]);
+      const onGap = ({ bytes }: GapNotice) => `[${bytes} lost]`;
+      expect(await textWith({ onGap })).toBe(`[6000 lost]${rest}`);
+      expect(await linesWith({ onGap })).toEqual([
+        { stream: "stdout", seq: 6, text: "[6000 lost]", gap: notice },
+        last,
       ]);
+      const lost = { code: "OUTPUT_LOST", data: { firstSeq: 1, lastSeq: 6 } };
+      expect(await refusal(textWith({ onGap: "error" }))).toEqual(lost);
+      expect(await refusal(linesWith({ onGap: "error" }))).toEqual(lost);
+    });
+
+    it("begins text and lines after a seq", async () => {
+      const process = await printTen();
+      const shown = await firstValueFrom(text(process, { afterSeq: 9 }).pipe(toArray()));
+      expect(shown).toEqual([piece(9)]);
+      const found = await firstValueFrom(lines(process, { afterSeq: 8 }).pipe(toArray()));
+      expect(found).toEqual([{ stream: "stdout", seq: 10, text: piece(8) + piece(9) }]);
     });
 
     if (supports.retainsExactly) {

@@ -1,8 +1,9 @@
 // The views of a process besides its events: output$, exit$, closed$, iteration, text and lines.
 import { expect, it } from "@jest/globals";
 import { firstValueFrom, map, toArray } from "rxjs";
+import { type LinesOptions, lines } from "../../lib/process/lines.ts";
 import type { Process } from "../../lib/process/process.ts";
-import { type LinesOptions, lines, type TextOptions, text } from "../../lib/process/text.ts";
+import { type TextOptions, text } from "../../lib/process/text.ts";
 import { end, printed } from "../support/outcome.ts";
 import { sh } from "../support/programs.ts";
 import { closed, exited, output, seen } from "../support/transcript.ts";
@@ -120,23 +121,38 @@ describeBackends("observing", ({ start }) => {
 
   it("splits lines independently of chunks, with or without carriage return", async () => {
     const process = await printing("one\\ntw", "o\\r", "\\n\\n", "\\rx\\r\\nlast");
-    const expected = ["one", "two", "", "\rx", "last"].map((line) => ({ stream: "stdout", text: line }));
-    expect(await linesOf(process)).toEqual(expected);
+    const expected = [
+      [1, "one"],
+      [3, "two"],
+      [3, ""],
+      [4, "\rx"],
+      [4, "last"],
+    ] as const;
+    expect(await linesOf(process)).toEqual(expected.map(([seq, line]) => ({ stream: "stdout", seq, text: line })));
   });
 
   it("keeps the lines of two streams apart", async () => {
     const process = await printing("out ", "!err ", "one\\n", "!two\\n");
-    expect(await linesOf(process)).toEqual([
-      { stream: "stdout", text: "out one" },
-      { stream: "stderr", text: "err two" },
-    ]);
-    expect(await linesOf(process, { stream: "stderr" })).toEqual([{ stream: "stderr", text: "err two" }]);
+    const err = { stream: "stderr", seq: 4, text: "err two" };
+    expect(await linesOf(process)).toEqual([{ stream: "stdout", seq: 3, text: "out one" }, err]);
+    expect(await linesOf(process, { stream: "stderr" })).toEqual([err]);
   });
 
-  it("splits a line that is longer than maxLength", async () => {
-    const process = await printing("abcdefgh", "ij\\nklm\\nno");
-    const texts = (await linesOf(process, { maxLength: 4 })).map((line) => line.text);
-    expect(texts).toEqual(["abcd", "efgh", "ij", "klm", "no"]);
+  it("cuts a line that is longer than maxLength, tells so, and splits no character", async () => {
+    const cutLines = async (parts: readonly string[], maxLength: number) => {
+      const found = await linesOf(await printing(...parts), { maxLength });
+      return found.map(({ text: line, isCut }) => (isCut ? `${line}~` : line));
+    };
+    expect(await cutLines(["abcdefgh", "ij\\nklm\\nno"], 4)).toEqual(["abcd~", "efgh~", "ij", "klm", "no"]);
+    expect(await cutLines(["abcd", "\\r", "\\nefghi"], 4)).toEqual(["abcd", "efgh~", "i"]);
+    expect(await cutLines(["a\\360\\237\\230\\200\\360\\237", "\\230\\200b"], 2)).toEqual(["a~", "😀~", "😀~", "b"]);
+  });
+
+  it("treats a byte order mark as a character", async () => {
+    const process = await printing("\\357\\273\\277a\\n");
+    expect(await textOf(process)).toBe("\ufeffa\n");
+    expect(await linesOf(process)).toEqual([{ stream: "stdout", seq: 1, text: "\ufeffa" }]);
+    expect(await textOf(await printing("\\377\\376a\\000"), { encoding: "utf-16le" })).toBe("\ufeffa");
   });
 
   it("emits no line when nothing was printed", async () => {

@@ -295,6 +295,18 @@ export const processRows = {
       expect(await refusal(fakeHost({ envPatterns: 1 }).start({ envPolicy }))).toEqual(invalid("envPolicy.exclude"));
     },
   ],
+  sandboxRules: [
+    "a policy with more rules is refused",
+    async () => {
+      const files = [
+        { path: { named: "root" }, access: "read" },
+        { path: { named: "tmp" }, access: "write" },
+      ] as const;
+      expect(await refusal(fakeHost({ sandboxRules: 1 }).start({ sandbox: { files } }))).toEqual(
+        invalid("sandbox.files"),
+      );
+    },
+  ],
   envPatternChars: [
     "a longer pattern is refused",
     async () => {

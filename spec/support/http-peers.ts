@@ -5,7 +5,7 @@ import { type AddressInfo, createServer as createRawServer, type Socket } from "
 import { afterAll, beforeAll, beforeEach, expect } from "@jest/globals";
 import { toCodexError } from "../../lib/codex/codex-error.ts";
 import { httpMethods } from "../../lib/codex/server/http/http-methods.ts";
-import { type MethodScope, type Methods, RawResult, ReplyThen } from "../../lib/codex/server/method.ts";
+import { type MethodScope, type MethodTable, RawResult, ReplyThen } from "../../lib/codex/server/method.ts";
 
 /** The result of http/request. */
 export interface Answer {
@@ -28,7 +28,7 @@ export class FakeConnection {
   readonly deltas: Delta[] = [];
   readonly over = new AbortController();
   drained = (): Promise<void> => Promise.resolve();
-  readonly #methods: Methods;
+  readonly #methods: MethodTable;
   readonly #wakes = new Set<() => void>();
 
   constructor(...limits: [maxBufferedBodyBytes?: number]) {

@@ -2,7 +2,7 @@
 // sends the remaining replies when they read again, and keeps serving all other clients.
 import { afterEach, describe, expect, it, jest } from "@jest/globals";
 import { WebSocket } from "ws";
-import { Requests } from "../../lib/codex/server/requests.ts";
+import { RequestRunner } from "../../lib/codex/server/request-runner.ts";
 import { Process } from "../../lib/process/process.ts";
 import { webSocketTransport } from "../../lib/transport/websocket/websocket-node.ts";
 import { encode, SUBPROTOCOL } from "../../protocol/index.ts";
@@ -220,7 +220,7 @@ describe("a server that is flooded", () => {
 describe("a server of the Codex dialect that is flooded", () => {
   it("handles few requests of a client that does not read the replies, and all of them once it reads", async () => {
     const host = await CodexHost.open();
-    const request = jest.spyOn(Requests.prototype, "request");
+    const request = jest.spyOn(RequestRunner.prototype, "request");
     try {
       const peer = await host.connect();
       peer.socket.pause();

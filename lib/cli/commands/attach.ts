@@ -5,6 +5,7 @@ import { passThrough } from "../attach/pass-through.ts";
 import { resizeTo } from "../attach/terminal.ts";
 import { addServerOptions, parseSeq, type ServerOptions } from "../options.ts";
 import { note } from "../report.ts";
+import { findProcess } from "../server/find-process.ts";
 import { withServer } from "../server/open-server.ts";
 
 interface AttachOptions extends ServerOptions {
@@ -28,7 +29,7 @@ export function define(command: Command): void {
 
 function attach(id: string, options: AttachOptions): Promise<number> {
   return withServer(options, async (backend) => {
-    const child = await backend.attach(id);
+    const child = await findProcess(backend, id);
     const { info } = child;
     const ended = info.state === "exited" || info.state === "closed";
     const stdin = info.stdin && !ended && !options.readOnly;

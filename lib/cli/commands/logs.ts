@@ -6,6 +6,7 @@ import { Screen } from "../attach/screen.ts";
 import { guardTerminal } from "../attach/terminal.ts";
 import { addServerOptions, parseSeq, type ServerOptions } from "../options.ts";
 import { writeAll, writeEvent } from "../output.ts";
+import { findProcess } from "../server/find-process.ts";
 import { withServer } from "../server/open-server.ts";
 
 interface LogsOptions extends ServerOptions {
@@ -26,7 +27,7 @@ export function define(command: Command): void {
       .addHelpText("after", HELP)
       .action((id: string, options: LogsOptions) =>
         withServer(options, async (backend) => {
-          const child = await backend.attach(id);
+          const child = await findProcess(backend, id);
           const screen = process.stdout.isTTY ? new Screen(Number.MAX_SAFE_INTEGER) : undefined;
           const restore = screen && guardTerminal(screen);
           const through = (event: Delivery) => screen?.show(event) ?? event;

@@ -19,9 +19,10 @@ import {
 } from "../options.ts";
 import { write } from "../output.ts";
 import { say, UsageError } from "../report.ts";
+import { addSandboxOptions, SANDBOX_HELP, type SandboxOptions, sandboxPolicy } from "../sandbox-options.ts";
 
 /** Options of `run`, as the command line parses them. */
-interface RunOptions extends ServerOptions {
+interface RunOptions extends ServerOptions, SandboxOptions {
   readonly tty?: boolean;
   readonly interactive?: boolean;
   readonly timeout?: number;
@@ -70,6 +71,7 @@ export function define(command: Command): void {
     .action(async (program: string, args: string[], options: RunOptions) => {
       process.exitCode = await run([program, ...args], options);
     });
+  addSandboxOptions(command);
   addServerOptions(command);
 }
 
@@ -147,6 +149,7 @@ function specOf(
     // Our environment stays here, except TERM: it describes our own terminal.
     env: present({ TERM: (isRemote && options.tty && TERM) || undefined, ...options.env }),
     envPolicy: isRemote ? { inherit: "core" as const } : { inherit: "all" as const, ignoreDefaultExcludes: true },
+    sandbox: sandboxPolicy(options, cwd),
     pipeStdin: isInteractive,
     tty: options.tty ? terminalSize(process.stdout) : undefined,
     ...milliseconds("timeoutMs", options.timeout || undefined),
@@ -174,6 +177,7 @@ Signals sent to execwire go to the command's process group. execwire exits when 
 ended and all its output is written, however slow the reader is. A job that the command detached on
 purpose (setsid, own output) outlives a command that exits normally. A timeout ends such a job too,
 and so does the third signal to a command that does not end.
+${SANDBOX_HELP}
 
 With --json, stdout gets one line when the command has ended: {"exitCode", "signal", "timedOut",
 "stdout": {"text", "totalBytes", "omittedBytes", ...}, "stderr", "aggregated", "durationMs",

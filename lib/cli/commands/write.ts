@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import type { WriteStatus } from "../../../protocol/index.ts";
 import type { Process } from "../../process/process.ts";
 import { addServerOptions, type ServerOptions } from "../options.ts";
+import { findProcess } from "../server/find-process.ts";
 import { withServer } from "../server/open-server.ts";
 
 interface WriteOptions extends ServerOptions {
@@ -27,7 +28,7 @@ export function define(command: Command): void {
       .addHelpText("after", HELP)
       .action((id: string, text: string | undefined, options: WriteOptions) =>
         withServer(options, async (backend) => {
-          const child = await backend.attach(id);
+          const child = await findProcess(backend, id);
           if (text !== undefined) await send(child, `${text}${options.newline ? "\n" : ""}`);
           // With --eof and a terminal, the user wants to close stdin, not to type first.
           else if (!(options.eof && process.stdin.isTTY)) await sendStdin(child);

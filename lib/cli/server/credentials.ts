@@ -4,7 +4,7 @@ import { present } from "../../../protocol/index.ts";
 import type { Auth } from "../../server/auth.ts";
 import type { ListenAddress } from "../../server/server.ts";
 import { say } from "../report.ts";
-import { makeRuntimeDirectory, publishRuntimeFile, withdrawRuntimeFile } from "./runtime-directory.ts";
+import { makeRuntimeDirectory, publishRuntimeFile, whyNotNamed, withdrawRuntimeFile } from "./runtime-directory.ts";
 import { readOrMakeTokenFile, removeTokenFile, replaceTokenFile } from "./token-file.ts";
 
 /** How clients authenticate. */
@@ -31,6 +31,7 @@ export function loadCredentials({ listen, auth, tokenFile }: CredentialsOptions)
     const warning = "without a token every user of this machine can run commands as you; leave out --auth none";
     return { auth: { kind: "none" }, warnings: isTcp ? [warning] : [], remove: () => undefined };
   }
+  const place = whyNotNamed();
   const warnings = isTcp && !/^(127\.|::1$|localhost$)/.test(listen.host) ? [UNENCRYPTED] : [];
   if (tokenFile !== undefined) {
     const token = readOrMakeTokenFile(tokenFile);
@@ -38,6 +39,7 @@ export function loadCredentials({ listen, auth, tokenFile }: CredentialsOptions)
   }
   const path = join(makeRuntimeDirectory(), `token-${process.pid}`);
   const token = replaceTokenFile(path);
+  if (place !== undefined) warnings.push(place);
   return { auth: { kind: "token", token }, tokenFile: path, warnings, remove: () => removeTokenFile(path) };
 }
 
@@ -48,7 +50,10 @@ const UNENCRYPTED =
 export async function publish(url: string, { tokenFile }: Credentials): Promise<() => void> {
   try {
     const other = await publishRuntimeFile(present({ url, pid: process.pid, tokenFile }));
-    if (other !== undefined) say(`other terminals use the server with pid ${other}; to use this one, pass --url`);
+    if (other !== undefined) {
+      const token = tokenFile === undefined ? "" : ` --token-file ${tokenFile}`;
+      say(`other terminals use the server with pid ${other}; to use this one, pass --url ${url}${token}`);
+    }
   } catch (error) {
     say(`other terminals need --url to find this server: ${(error as Error).message}`);
   }

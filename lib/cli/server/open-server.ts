@@ -3,9 +3,9 @@ import { present } from "../../../protocol/index.ts";
 import type { RemoteBackend } from "../../client/remote-backend.ts";
 import { connect } from "../../connect.ts";
 import { ExecwireError } from "../../errors.ts";
-import type { ServerOptions } from "../options.ts";
-import { NoServerError, note } from "../report.ts";
-import { type RuntimeFile, readRuntimeFile } from "./runtime-directory.ts";
+import { parseServerUrl, type ServerOptions } from "../options.ts";
+import { NoServerError, note, UsageError } from "../report.ts";
+import { type RuntimeFile, readRuntimeFile, runtimeDirectories } from "./runtime-directory.ts";
 import { readTokenFile } from "./token-file.ts";
 
 /** A server's address and token. */
@@ -49,14 +49,25 @@ export async function withServer<T>(options: ServerOptions, act: (backend: Remot
 
 function findServer(options: ServerOptions): ServerAddress {
   const { EXECWIRE_URL, EXECWIRE_TOKEN, EXECWIRE_TOKEN_FILE } = process.env;
-  const givenUrl = options.url ?? (EXECWIRE_URL || undefined);
+  const givenUrl = options.url ?? (EXECWIRE_URL ? urlOfVariable(EXECWIRE_URL) : undefined);
   const givenToken = tokenOf(options.tokenFile) ?? (EXECWIRE_TOKEN || tokenOf(EXECWIRE_TOKEN_FILE || undefined));
   const local = givenUrl === undefined ? readRuntimeFile() : givenToken === undefined ? localIfSafe() : undefined;
   const url = givenUrl ?? local?.url;
-  if (url === undefined) throw new NoServerError(`no server was found; ${START_HINT}, or name one with --url`);
+  if (url === undefined) {
+    const places = runtimeDirectories().join(" or ");
+    throw new NoServerError(`no server was found in ${places}; ${START_HINT}, or name one with --url`);
+  }
   // Never send the token of the local server to another server.
   const localToken = local?.url === url ? tokenOf(local.tokenFile) : undefined;
   return { url, token: givenToken ?? localToken, isLocal: givenUrl === undefined };
+}
+
+function urlOfVariable(url: string): string {
+  try {
+    return parseServerUrl(url);
+  } catch (error) {
+    throw new UsageError(`EXECWIRE_URL is ${url}. ${(error as Error).message}`);
+  }
 }
 
 /** With an explicit URL, an unsafe runtime directory is no reason to fail. */

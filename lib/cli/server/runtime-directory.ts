@@ -1,9 +1,9 @@
 // The directory where the terminals of one user find the local server. Other users must not read or write it: a server that
 // another user could announce there would receive our commands.
-import { lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
-import { dirname, isAbsolute, join } from "node:path";
+import { isAbsolute, join } from "node:path";
 import { parseListen } from "./listen-address.ts";
 
 /** What a server publishes for the commands of the same user. */
@@ -16,16 +16,31 @@ export interface RuntimeFile {
 
 const FILE = "server.json";
 
-/** The path of the directory, which may not exist. */
-export function runtimeDirectory(): string {
+/**
+ * Where a server publishes itself, best first; the directories may not exist. XDG_RUNTIME_DIR is passed on to other users by su,
+ * sudo and cron, and may be set where it was never created: then it does not count.
+ */
+export function runtimeDirectories(): readonly string[] {
   const { XDG_RUNTIME_DIR: own } = process.env;
-  if (own && isAbsolute(own)) return join(own, "execwire");
-  return join(process.platform === "win32" ? tmpdir() : "/tmp", `execwire-${process.getuid?.() ?? "user"}`);
+  const shared = join(process.platform === "win32" ? tmpdir() : "/tmp", `execwire-${process.getuid?.() ?? "user"}`);
+  return own && isUsable(own) ? [join(own, "execwire"), shared] : [shared];
+}
+
+/** Why a server does not use the directory that the environment names; undefined if it does. */
+export function whyNotNamed(): string | undefined {
+  const { XDG_RUNTIME_DIR: own } = process.env;
+  if (!own || isUsable(own)) return undefined;
+  return `XDG_RUNTIME_DIR is ${own}, which does not exist or belongs to another user; using ${runtimeDirectories()[0]}`;
+}
+
+function isUsable(directory: string): boolean {
+  const stats = isAbsolute(directory) ? statSync(directory, { throwIfNoEntry: false }) : undefined;
+  return stats?.isDirectory() === true && (!process.getuid || stats.uid === process.getuid());
 }
 
 /** Creates the directory if needed and returns its path. Throws when other users own it or have access. */
 export function makeRuntimeDirectory(): string {
-  const directory = runtimeDirectory();
+  const [directory = ""] = runtimeDirectories();
   try {
     mkdirSync(directory, { mode: 0o700 });
   } catch (error) {
@@ -36,25 +51,33 @@ export function makeRuntimeDirectory(): string {
     }
   }
   checkIsOurs(directory);
+  removeStale(directory);
   return directory;
+}
+
+/** Removes the tokens and drafts of servers that were killed. Their names end with the pid. */
+function removeStale(directory: string): void {
+  for (const name of readdirSync(directory)) {
+    const pid = /^(?:token-|server\.json\.)(\d+)$/.exec(name)?.[1];
+    if (pid !== undefined && !isRunning(Number(pid))) rmSync(join(directory, name), { force: true });
+  }
 }
 
 /** The file of the local server, if its process is still running. Throws when another user could have written it. */
 export function readRuntimeFile(): RuntimeFile | undefined {
-  const file = readAnyRuntimeFile();
-  return file && isRunning(file.pid) ? file : undefined;
+  for (const directory of runtimeDirectories()) {
+    const file = readFrom(directory);
+    if (file && isRunning(file.pid)) return file;
+  }
+  return undefined;
 }
 
 /** Publishes this server, unless another one is already published and reachable; then returns the pid of that one. */
 export async function publishRuntimeFile(file: RuntimeFile): Promise<number | undefined> {
   const directory = makeRuntimeDirectory();
-  const earlier = readAnyRuntimeFile();
+  const earlier = readFrom(directory);
   if (earlier && earlier.pid !== process.pid && isRunning(earlier.pid) && (await isListening(earlier.url))) {
     return earlier.pid;
-  }
-  // Remove the token file of a server that was killed, but never a file that the user named.
-  if (earlier?.tokenFile && dirname(earlier.tokenFile) === directory && earlier.tokenFile !== file.tokenFile) {
-    rmSync(earlier.tokenFile, { force: true });
   }
   // Renamed into place, so that no reader sees half a file.
   const draft = join(directory, `${FILE}.${process.pid}`);
@@ -65,12 +88,13 @@ export async function publishRuntimeFile(file: RuntimeFile): Promise<number | un
 
 /** Removes the file that this program published. */
 export function withdrawRuntimeFile(): void {
-  const path = join(runtimeDirectory(), FILE);
-  if (parse(path)?.pid === process.pid) rmSync(path, { force: true });
+  for (const directory of runtimeDirectories()) {
+    const path = join(directory, FILE);
+    if (parse(path)?.pid === process.pid) rmSync(path, { force: true });
+  }
 }
 
-function readAnyRuntimeFile(): RuntimeFile | undefined {
-  const directory = runtimeDirectory();
+function readFrom(directory: string): RuntimeFile | undefined {
   if (!lstatSync(directory, { throwIfNoEntry: false })) return undefined;
   checkIsOurs(directory);
   return parse(join(directory, FILE));

@@ -106,13 +106,13 @@ export function processEvent(method: string, params: unknown): { processId: stri
 }
 
 /** What a client needs to know about the server's host. */
-export interface Environment {
+export interface RemoteEnvironment {
   /** The server's working directory, as a URI and as a path. */
   readonly cwd: { readonly uri: string; readonly path: string } | undefined;
 }
 
 /** Reads the part of `EnvironmentInfo` that this client uses. Missing or invalid parts are no reason to refuse the server. */
-export function environmentOf(info: unknown): Environment | undefined {
+export function environmentOf(info: unknown): RemoteEnvironment | undefined {
   if (!isMap(info)) return undefined;
   const { cwd } = info;
   if (typeof cwd !== "string") return { cwd: undefined };

@@ -17,6 +17,7 @@ import { type GuardedObservable, type ReportError, reportToConsole } from "../..
 import type { Backend, CloseOptions, StartOptions } from "../../process/backend.ts";
 import { Process } from "../../process/process.ts";
 import { checkDescribable, describeStart } from "../../process/process-info.ts";
+import { unknownProcess } from "../../process/refusals.ts";
 import { signalNumber } from "../../process/signal-number.ts";
 import type { TextTransport } from "../../transport/websocket/websocket-client.ts";
 import { CodexError } from "../codex-error.ts";
@@ -24,7 +25,7 @@ import { type Envelope, NO_ID } from "../envelope.ts";
 import { answerOf, processEvent, startResult } from "./answers.ts";
 import { CodexCalls } from "./calls.ts";
 import { CodexLink } from "./codex-link.ts";
-import { CodexPort, unknownProcess } from "./codex-port.ts";
+import { CodexPort } from "./codex-port.ts";
 import { CodexProcess } from "./codex-process.ts";
 import { ReadFlowControl } from "./read-flow-control.ts";
 import { errorOf, fromStartError } from "./refusals.ts";
@@ -114,7 +115,7 @@ export class CodexBackend implements Backend {
     refuse(checkText("processId", processId));
     if (this.#failure) throw this.#failure;
     const process = this.#processes.find(processId);
-    if (!process) throw unknownProcess(processId);
+    if (!process) throw unknownProcess(processId, ", or belong to another client");
     return this.#processOf(process, "gap");
   }
 

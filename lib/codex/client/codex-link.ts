@@ -8,7 +8,7 @@ import { CLOSE } from "../../transport/transport.ts";
 import type { TextTransport } from "../../transport/websocket/websocket-client.ts";
 import { CODE, CodexError } from "../codex-error.ts";
 import { type Envelope, encodeCall, encodeError, parseEnvelope } from "../envelope.ts";
-import { type Environment, environmentOf, initializeResult } from "./answers.ts";
+import { environmentOf, initializeResult, type RemoteEnvironment } from "./answers.ts";
 import { errorOf } from "./refusals.ts";
 
 /** How to connect, and the callbacks of the link. */
@@ -37,7 +37,7 @@ export class CodexLink {
   readonly #options: CodexLinkOptions;
   readonly #connection: ReconnectingConnection<TextTransport>;
   #sessionId: string | undefined;
-  #environment: Environment | undefined;
+  #environment: RemoteEnvironment | undefined;
   #isPaused = false;
 
   constructor(options: CodexLinkOptions) {
@@ -70,7 +70,7 @@ export class CodexLink {
   }
 
   /** What the server reported about itself, if anything. */
-  get environment(): Environment | undefined {
+  get environment(): RemoteEnvironment | undefined {
     return this.#environment;
   }
 

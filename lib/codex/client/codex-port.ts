@@ -14,6 +14,7 @@ import type {
   TerminateOptions,
   WriteOptions,
 } from "../../process/port.ts";
+import { checkStarted } from "../../process/refusals.ts";
 import { CodexError } from "../codex-error.ts";
 import { answerOf, writeResult } from "./answers.ts";
 import type { CodexCalls } from "./calls.ts";
@@ -44,7 +45,7 @@ export class CodexPort implements ProcessPort {
 
   /** Reads the local log: the server would answer nothing else on this connection while a read waits. */
   async read(options: ReadCallOptions = {}): Promise<ReadResult> {
-    this.#mustBeUp();
+    checkStarted(this.#process.id, this.#process.state);
     return read(this.#process.log, options, this.#clock);
   }
 
@@ -93,12 +94,12 @@ export class CodexPort implements ProcessPort {
   }
 
   async holders(): Promise<never> {
-    this.#mustBeUp();
+    checkStarted(this.#process.id, this.#process.state);
     throw unsupported("holders");
   }
 
   async activity(): Promise<never> {
-    this.#mustBeUp();
+    checkStarted(this.#process.id, this.#process.state);
     throw unsupported("activity");
   }
 
@@ -113,13 +114,6 @@ export class CodexPort implements ProcessPort {
     if (writeId !== undefined) this.#ledger.remember(writeId, bytes);
     if (bytes.length > 0) this.#atLineStart = bytes[bytes.length - 1] === NEWLINE;
     return status;
-  }
-
-  /** Throws PROCESS_STARTING before the start and PROCESS_UNKNOWN after the removal. */
-  #mustBeUp(): void {
-    const { state, id } = this.#process;
-    if (state === "starting") throw new ExecwireError("PROCESS_STARTING", `process ${id} is starting`);
-    if (state === "removed") throw unknownProcess(id);
   }
 
   /** Why nothing can be written; checked here, since the server accepts bytes for a process that has exited. */
@@ -142,10 +136,4 @@ export class CodexPort implements ProcessPort {
       return refused(error as CodexError | ExecwireError);
     }
   }
-}
-
-/** The error for an id that this client does not have, or no longer has. */
-export function unknownProcess(processId: string): ExecwireError {
-  const text = `this client has no process ${processId}; it may have been removed after its end, or belong to another client`;
-  return new ExecwireError("PROCESS_UNKNOWN", text);
 }

@@ -4,7 +4,7 @@ import { isAbsolute } from "node:path";
 import { type EnvPolicy, type ProcessSpec, present } from "../../../protocol/index.ts";
 import { ExecwireError, refuse } from "../../errors.ts";
 import { toPathUri } from "../path-uri.ts";
-import type { Environment } from "./answers.ts";
+import type { RemoteEnvironment } from "./answers.ts";
 
 /** The size of every terminal in this dialect. */
 const ROWS = 24;
@@ -22,7 +22,7 @@ export interface StartRequest {
 export function toStartRequest(
   spec: ProcessSpec,
   processId: string,
-  environment: Environment | undefined,
+  environment: RemoteEnvironment | undefined,
 ): StartRequest {
   refuseUnsupported(spec);
   const { uri, path } = directory(spec.cwd, environment);
@@ -50,9 +50,10 @@ function metadataOf({ CODEX_THREAD_ID: threadId, CODEX_TOOL_CALL_ID: toolCallId 
   return toolCallId === undefined ? undefined : present({ threadId, toolCallId });
 }
 
-function refuseUnsupported({ merge, timeoutMs, inheritFds, onDetach, tty }: ProcessSpec): void {
+function refuseUnsupported({ merge, timeoutMs, sandbox, inheritFds, onDetach, tty }: ProcessSpec): void {
   if (merge) throw unsupported("merge");
   if (timeoutMs !== undefined) throw unsupported("timeoutMs");
+  if (sandbox) throw unsupported("sandbox");
   if (inheritFds && inheritFds.length > 0) throw unsupported("inheritFds");
   if (onDetach === "keep") throw unsupported("onDetach");
   if (typeof tty !== "object") return;
@@ -66,7 +67,7 @@ export function unsupported(what: string): ExecwireError {
   return new ExecwireError("UNSUPPORTED", `not supported by a Codex exec-server: ${what}`, { data: { what } });
 }
 
-function directory(cwd: string | undefined, environment: Environment | undefined): { uri: string; path: string } {
+function directory(cwd: string | undefined, environment: RemoteEnvironment | undefined): { uri: string; path: string } {
   if (cwd !== undefined) {
     if (!isAbsolute(cwd)) refuse({ field: "cwd", message: `must be an absolute path, got ${cwd}` });
     return { uri: toPathUri(cwd), path: cwd };

@@ -3,7 +3,7 @@ import type { Dialect } from "../../server/dialect.ts";
 import { CodexConnection } from "./connection.ts";
 import { environmentInfo } from "./environment-info.ts";
 import { FramePool } from "./frame-pool.ts";
-import { answer, refuse } from "./http/http-surface.ts";
+import { plainAnswer, upgradeRefusal } from "./http/http-surface.ts";
 
 /** The exec-server's limit on one message. */
 const MESSAGE_BYTES = 64 * 1024 * 1024;
@@ -16,8 +16,8 @@ export async function codexDialect(): Promise<Dialect> {
   const host = { info: await environmentInfo(), frames: new FramePool(), messageBytes: MESSAGE_BYTES };
   return {
     messageBytes: MESSAGE_BYTES,
-    answer,
-    refuse,
+    answer: plainAnswer,
+    refuse: upgradeRefusal,
     accept: (transport, context) => new CodexConnection(context, transport, host),
   };
 }

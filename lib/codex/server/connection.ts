@@ -20,7 +20,7 @@ import { type AckedSource, Heartbeat } from "./heartbeat.ts";
 import { type MethodGroup, ReplyThen } from "./method.ts";
 import { methodsOf } from "./methods.ts";
 import type { ProcessScope } from "./process-methods.ts";
-import { Requests } from "./requests.ts";
+import { RequestRunner } from "./request-runner.ts";
 import { type Attachment, ClientProcesses, type CodexSession, type StartedProcess } from "./session.ts";
 
 /** A resumed client that reads nothing gets its events after this time. */
@@ -44,7 +44,7 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
   readonly #host: CodexHost;
   readonly #outbox: Outbox;
   readonly #heartbeat: Heartbeat;
-  readonly #requests: Requests;
+  readonly #requests: RequestRunner;
   readonly #recycle = (frame: Uint8Array): void => this.#host.frames.release(frame);
   readonly #roundRobin = new RoundRobin();
   readonly #lifetime = new AbortController();
@@ -83,7 +83,7 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
       },
       onDead: () => this.#drop(),
     });
-    this.#requests = new Requests(methodsOf(this, host.info), this, limits.requests);
+    this.#requests = new RequestRunner(methodsOf(this, host.info), this, limits.requests);
     // If a token is required, the upgrade request has carried it; otherwise `initialize` is all that identifies a client.
     if (context.auth.kind === "token") this.#trust();
     else transport.limitFrames?.(Math.min(limits.helloBytes, host.messageBytes));

@@ -23,7 +23,7 @@ export class EventText {
         return chunkJson(this.#outputHead, event, "}}", allocate);
       case "exited":
         return Buffer.from(
-          `{"method":"process/exited",${this.#params}${event.seq},"exitCode":${exitCodeOf(event)},"sandboxDenied":${event.sandboxDenied}}}`,
+          `{"method":"process/exited",${this.#params}${event.seq},"exitCode":${codexExitCode(event)},"sandboxDenied":${event.sandboxDenied}}}`,
         );
       case "closed":
         return Buffer.from(`{"method":"process/closed",${this.#params}${event.seq}}}`);
@@ -37,7 +37,7 @@ export function chunkOfRead(event: OutputEvent | ResizedEvent): Buffer {
 }
 
 /** The exit as one number: 128+n after a death by signal n, as shells report it; -1 when it is unknown. */
-export function exitCodeOf(exit: ExitedEvent): number {
+export function codexExitCode(exit: ExitedEvent): number {
   return shellExitCode(exit) ?? -1;
 }
 

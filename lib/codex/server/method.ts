@@ -45,7 +45,7 @@ export interface Method {
 }
 
 /** Methods by name. */
-export type Methods = Readonly<Record<string, Method>>;
+export type MethodTable = Readonly<Record<string, Method>>;
 
 /** Makes a method. */
 export function method<P>(

@@ -3,11 +3,11 @@ import type { EnvironmentInfo } from "./environment-info.ts";
 import { environmentMethods } from "./environment-methods.ts";
 import { fileMethods } from "./files/file-methods.ts";
 import { httpMethods } from "./http/http-methods.ts";
-import type { Methods } from "./method.ts";
+import type { MethodTable } from "./method.ts";
 import { type ProcessScope, processMethods } from "./process-methods.ts";
 
 /** Creates all methods of one connection. */
-export function methodsOf(scope: ProcessScope, info: EnvironmentInfo): Methods {
+export function methodsOf(scope: ProcessScope, info: EnvironmentInfo): MethodTable {
   return {
     ...processMethods(scope, info.shell.path),
     ...fileMethods(scope),

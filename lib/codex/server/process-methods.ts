@@ -5,10 +5,10 @@ import type { ProcessSpec } from "../../../protocol/index.ts";
 import { waitForNews } from "../../log/read.ts";
 import { terminateTree } from "../../process/end-tree.ts";
 import type { ServerContext } from "../../server/server-context.ts";
-import { CODE, CodexError, invalidParams } from "../codex-error.ts";
+import { CODE, CodexError, wrongParams } from "../codex-error.ts";
 import { base64, oneOf, optional, string, struct, u64 } from "../decode.ts";
 import { CodexSubscription } from "./codex-subscription.ts";
-import { type MethodScope, type Methods, method, ReplyThen } from "./method.ts";
+import { type MethodScope, type MethodTable, method, ReplyThen } from "./method.ts";
 import { readReply } from "./read-reply.ts";
 import type { CodexSession, StartedProcess } from "./session.ts";
 import { specOf, startParams } from "./start-params.ts";
@@ -35,7 +35,7 @@ const writeParams = struct("WriteParams", { processId: string, chunk: base64, wr
 const signalParams = struct("SignalParams", { processId: string, signal: oneOf("interrupt") });
 
 /** The process methods of one connection; `shell` is the login shell of this host. */
-export function processMethods(scope: ProcessScope, shell: string): Methods {
+export function processMethods(scope: ProcessScope, shell: string): MethodTable {
   const { context } = scope;
   const find = async (id: string): Promise<StartedProcess | undefined> => scope.session.state.byId.get(id);
   return {
@@ -65,7 +65,7 @@ export function processMethods(scope: ProcessScope, shell: string): Methods {
       return new ReplyThen(result, () => subscription.wasRead(readSeq));
     }),
     "process/write": method("exec", writeParams, async ({ processId: id, chunk, writeId }) => {
-      if (writeId === "") throw invalidParams("writeId must not be empty");
+      if (writeId === "") throw wrongParams("writeId must not be empty");
       const found = await find(id);
       return { status: found ? await found.shared.process.write(chunk, { writeId }) : "unknownProcess" };
     }),

@@ -3,7 +3,7 @@
 import type { Seq } from "../../../protocol/index.ts";
 import { Cursor } from "../../log/cursor.ts";
 import type { LogView } from "../../log/log-view.ts";
-import { chunkOfRead, exitCodeOf } from "./event-text.ts";
+import { chunkOfRead, codexExitCode } from "./event-text.ts";
 import { RawResult } from "./method.ts";
 
 /** The reply, and how far it goes. */
@@ -42,7 +42,7 @@ export function readReply(log: LogView, afterSeq: Seq, maxBytes: number | undefi
   const rest = {
     nextSeq: readSeq + 1,
     exited: exited !== undefined,
-    exitCode: exited ? exitCodeOf(exited) : null,
+    exitCode: exited ? codexExitCode(exited) : null,
     closed,
     failure: failure?.message ?? null,
     sandboxDenied: exited?.sandboxDenied ?? false,

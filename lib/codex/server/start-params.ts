@@ -1,6 +1,6 @@
 // `process/start`: the client's params, and their translation to a process spec. What cannot be honoured is refused.
 import { type Limits, PATH_MAX_BYTES, type ProcessSpec, present } from "../../../protocol/index.ts";
-import { CODE, CodexError, invalidParams } from "../codex-error.ts";
+import { CODE, CodexError, wrongParams } from "../codex-error.ts";
 import {
   anything,
   boolean,
@@ -30,7 +30,7 @@ const threadId: Field<string> = {
   decode(value) {
     const text = string.decode(value);
     if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)) return text;
-    throw invalidParams(`threadId must be a UUID, got ${JSON.stringify(text.slice(0, 100))}`);
+    throw wrongParams(`threadId must be a UUID, got ${JSON.stringify(text.slice(0, 100))}`);
   },
 };
 
@@ -63,9 +63,9 @@ export function specOf(
   const { argv, cwd, env, tty, pipeStdin, arg0 } = params;
   // Every message about the process repeats it.
   if (params.processId.length > processIdChars) {
-    throw invalidParams(`processId has ${params.processId.length} characters; at most ${processIdChars} are allowed`);
+    throw wrongParams(`processId has ${params.processId.length} characters; at most ${processIdChars} are allowed`);
   }
-  if (argv.length === 0) throw invalidParams("argv must not be empty");
+  if (argv.length === 0) throw wrongParams("argv must not be empty");
   refuseRestrictions(params);
   refuseNul({ argv, arg0: arg0 === undefined ? [] : [arg0], env: Object.values(env) });
   return present({
@@ -87,7 +87,7 @@ function cwdOf(cwd: PathUri): string {
     if (Buffer.byteLength(path) <= PATH_MAX_BYTES) return path;
   } catch (error) {
     const reason = (error as Error).message;
-    throw invalidParams(`cwd URI \`${cwd.text}\` is not valid on this exec-server host: ${reason}`);
+    throw wrongParams(`cwd URI \`${cwd.text}\` is not valid on this exec-server host: ${reason}`);
   }
   throw new CodexError(CODE.failed, "File name too long (os error 36)", { kind: "spawnFailed" });
 }
@@ -104,7 +104,7 @@ function refuseRestrictions(params: Decoded<typeof fields>): void {
   };
   for (const [name, value] of Object.entries(asked)) {
     if (value === undefined || value === null) continue;
-    throw invalidParams(`this exec-server cannot honour \`${name}\` yet, and does not start the process without it`);
+    throw wrongParams(`this exec-server cannot honour \`${name}\` yet, and does not start the process without it`);
   }
 }
 

@@ -1,7 +1,7 @@
 // A captured stream for the caller: its bytes, and its text with a marker where bytes are missing.
 import { present } from "../../../protocol/index.ts";
+import { joinOmitted } from "../../process/omission-mark.ts";
 import { concat, type Excerpt } from "../head-tail.ts";
-import { joinOmitted } from "../sessions/exec-text.ts";
 import type { Encoding } from "./encoding.ts";
 import { segmentsOf, textOf } from "./segments.ts";
 
@@ -71,7 +71,7 @@ export class CapturedOutput {
   }
 
   /**
-   * The text without a byte order mark, each stream decoded with its own encoding. A line `[... 1234 bytes omitted ...]` stands
+   * The text, each stream decoded with its own encoding; a byte order mark is a character of it. A line `[... 1234 bytes omitted ...]` stands
    * for missing bytes. Throws a RangeError if it exceeds the longest string (half a gigabyte); only a full capture can.
    */
   get text(): string {

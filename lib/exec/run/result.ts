@@ -1,13 +1,13 @@
 // The result of a run. Failure is a value: a failed command is an outcome, not an error.
 import { type ExitedEvent, type PipeHolder, present } from "../../../protocol/index.ts";
 import { shellExitCode } from "../../process/signal-number.ts";
+import { looksSandboxDenied } from "../../sandbox/denial.ts";
 import type { Excerpt } from "../head-tail.ts";
 import { aggregate, shorten } from "./aggregate.ts";
 import type { Capture } from "./capture.ts";
 import { CapturedOutput } from "./captured-output.ts";
 import { type Encoding, encodingOf } from "./encoding.ts";
 import type { Drain, Expiry } from "./run-deadlines.ts";
-import { looksSandboxDenied } from "./sandbox-denial.ts";
 
 /** Plain data except for the outputs, which `JSON.stringify` converts too. */
 export interface RunResult {

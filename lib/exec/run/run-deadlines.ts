@@ -5,7 +5,9 @@
 //      |                      ^
 //      +--timeout, abort--> expired --exit known--+
 //                              +--no exit after graceMs + drainDeadlineMs--> over
+
 import { MAX_TIMER_MS } from "../../../protocol/index.ts";
+import { onAbort } from "../../abort.ts";
 import type { Cancel, Clock } from "../../clock.ts";
 import type { RunPlan } from "./run-options.ts";
 
@@ -34,7 +36,7 @@ export class RunDeadlines {
   #timeout: Cancel | undefined;
   #idle: Cancel | undefined;
   #deadline: Cancel | undefined;
-  readonly #onAbort = () => this.#expire("abort");
+  #stopListening: (() => void) | undefined;
 
   constructor(options: RunDeadlinesOptions) {
     this.#options = options;
@@ -52,7 +54,7 @@ export class RunDeadlines {
   start(): void {
     const { signal, timeoutMs, clock } = this.#options;
     if (signal?.aborted) return this.#expire("abort");
-    signal?.addEventListener("abort", this.#onAbort);
+    this.#stopListening = onAbort(signal, () => this.#expire("abort"));
     if (timeoutMs !== null) this.#timeout = clock.after(timeoutMs, () => this.#expire("timeout"));
   }
 
@@ -74,7 +76,7 @@ export class RunDeadlines {
   /** Cancels all timers and removes the abort listener. */
   dispose(): void {
     for (const cancel of [this.#timeout, this.#idle, this.#deadline]) cancel?.();
-    this.#options.signal?.removeEventListener("abort", this.#onAbort);
+    this.#stopListening?.();
   }
 
   #watchSilence(): void {

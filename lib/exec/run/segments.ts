@@ -24,7 +24,9 @@ export function segmentsOf({ head, tail, omittedBytes }: Excerpt): Segment[] {
 
 /** Decodes a segment without the incomplete characters at its cuts; other invalid bytes become U+FFFD. */
 export function textOf(segment: Segment, label: string): string {
-  const text = new TextDecoder(label).decode(fromFirstCharacter(segment, label), { stream: segment.isCutAtEnd });
+  const text = new TextDecoder(label, { ignoreBOM: true }).decode(fromFirstCharacter(segment, label), {
+    stream: segment.isCutAtEnd,
+  });
   if (label !== "windows-1252") return text;
   return text.replace(C1_CONTROLS, (character) => WINDOWS_1252[character.charCodeAt(0) - 0x80] ?? character);
 }

@@ -5,6 +5,7 @@
 //   the end of the log, its failure, or `hurry`: return at once
 
 import type { Delivery } from "../../../protocol/index.ts";
+import { onAbort } from "../../abort.ts";
 import type { Cancel, Clock } from "../../clock.ts";
 import type { Cursor } from "../../log/cursor.ts";
 import { Reader } from "../../log/reader.ts";
@@ -57,15 +58,13 @@ export class OutputCollector {
       end: () => this.#finish(),
       afterRun: () => this.#onCollected(),
     });
-    deadline.addEventListener("abort", onDeadline);
-    hurry.addEventListener("abort", onHurry);
+    const stops = [onAbort(deadline, onDeadline), onAbort(hurry, onHurry)];
     reader.start();
     if (deadline.aborted) onDeadline();
     if (hurry.aborted) onHurry();
     await over;
     reader.stop();
-    deadline.removeEventListener("abort", onDeadline);
-    hurry.removeEventListener("abort", onHurry);
+    for (const stop of stops) stop();
   }
 
   #finish(): void {

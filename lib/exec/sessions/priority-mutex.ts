@@ -1,4 +1,5 @@
 // Serializes the calls on one session, so that no two of them read the same output.
+import { onAbort } from "../../abort.ts";
 
 interface Waiter {
   readonly isUrgent: boolean;
@@ -22,12 +23,12 @@ export class PriorityMutex {
         resolve(false);
       };
       const enter = () => {
-        signal.removeEventListener("abort", giveUp);
+        stop();
         resolve(true);
       };
       const waiter: Waiter = { isUrgent, enter };
       if (signal.aborted) return resolve(false);
-      signal.addEventListener("abort", giveUp, { once: true });
+      const stop = onAbort(signal, giveUp);
       const firstNormal = this.#waiting.findIndex((other) => !other.isUrgent);
       this.#waiting.splice(isUrgent && firstNormal >= 0 ? firstNormal : this.#waiting.length, 0, waiter);
     });

@@ -5,7 +5,9 @@
 // 1. One call reads at a time (`#mutex`). The position moves only when its answer is made, so an aborted call loses no output.
 // 2. Every byte is in exactly one answer, or counted as omitted in one. An incomplete character moves to the next answer.
 // 3. The log is followed from start to end, so that a session still answers after the backend has removed its process.
+
 import { present } from "../../../protocol/index.ts";
+import { onAbort } from "../../abort.ts";
 import { type Clock, systemClock } from "../../clock.ts";
 import { Cursor } from "../../log/cursor.ts";
 import type { Process } from "../../process/process.ts";
@@ -177,6 +179,6 @@ const NOTHING: Output = { head: "", tail: "", omittedBytes: 0 };
 function pending(stopWaiting: AbortSignal): Promise<"pending"> {
   return new Promise((resolve) => {
     if (stopWaiting.aborted) return resolve("pending");
-    stopWaiting.addEventListener("abort", () => resolve("pending"), { once: true });
+    onAbort(stopWaiting, () => resolve("pending"));
   });
 }

@@ -15,7 +15,7 @@ import { findHolders, findOpenFiles, type StreamFile } from "../proc/open-files.
 import { type ProcessEntry, readProcess } from "../proc/proc.ts";
 import type { ProcTable } from "../proc/proc-table.ts";
 import { finish } from "../proc/slices.ts";
-import { signalNumber } from "../signals.ts";
+import { hostSignalNumber } from "../signals.ts";
 import { isSpawnedChild, type Marks } from "./marks.ts";
 
 /** Marks and system calls, which only the posix spawner has. */
@@ -47,7 +47,7 @@ export class Killer {
    * members are reached. Throws SIGNAL_FAILED if there were processes and none could be signalled.
    */
   kill(signal: SignalName, scope: KillScope, reserved: boolean): void {
-    const number = signalNumber(signal);
+    const number = hostSignalNumber(signal);
     if (number === undefined) {
       throw new ExecwireError("INVALID_PARAMS", `signal must be a signal of this system, got ${signal}`, {
         data: { field: "signal" },

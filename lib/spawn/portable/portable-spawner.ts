@@ -12,7 +12,7 @@ import { openSlave, TtyIo } from "../io/tty-io.ts";
 import { Killer } from "../kill/kill-scope.ts";
 import { FileSearch } from "../proc/child-inspector.ts";
 import { ProcTable } from "../proc/proc-table.ts";
-import { signalName } from "../signals.ts";
+import { hostSignalName } from "../signals.ts";
 import { checkLaunch, explainFailure, spawnFailed } from "../spawn-error.ts";
 import { type ExitSource, SpawnedChild } from "../spawned-child.ts";
 import { loadNativePty, type NativePty } from "./native-pty.ts";
@@ -114,7 +114,7 @@ class PtyExit implements ExitSource {
 
   readonly onExit = (code: number, signal: number): void => {
     // node-pty reports a death by signal with exit code 0: look at the signal first.
-    this.#status = signal ? { exitCode: null, signal: signalName(signal) } : { exitCode: code, signal: null };
+    this.#status = signal ? { exitCode: null, signal: hostSignalName(signal) } : { exitCode: code, signal: null };
     this.#watcher?.(this.#status);
   };
 

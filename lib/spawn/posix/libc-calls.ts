@@ -8,6 +8,8 @@ export function bind() {
   const f = (prototype: string) => c.func(prototype);
   return {
     pipe2: f("int pipe2(void *fds, int flags)"),
+    // glibc 2.27.
+    memfdCreate: f("int memfd_create(const char *name, unsigned int flags)"),
     fcntl: f("int fcntl(int fd, int command, int argument)"),
     ioctl: f("int ioctl(int fd, unsigned long request, void *argument)"),
     prctl: f("int prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d)"),

@@ -1,10 +1,10 @@
 // System calls that Node does not offer, made through koffi. No policy here: each method names the call it wraps.
-import { closeSync, openSync, readdirSync } from "node:fs";
+import { closeSync, openSync, readdirSync, writeSync } from "node:fs";
 import { constants } from "node:os";
 import koffi from "koffi";
 import type { TerminalSize } from "../../../protocol/index.ts";
-import type { ExitStatus } from "../child.ts";
-import { signalName } from "../signals.ts";
+import type { ExitStatus, ProcessHandle } from "../child.ts";
+import { hostSignalName } from "../signals.ts";
 import { bind } from "./libc-calls.ts";
 import { type ResourceLimits, Rlimit } from "./rlimit.ts";
 
@@ -51,6 +51,7 @@ const F_SETFL = 4;
 const F_SETOWN = 8;
 const FD_CLOEXEC = 1;
 const TIOCSWINSZ = 0x5414;
+const MFD_CLOEXEC = 1;
 const PR_SET_CHILD_SUBREAPER = 36;
 const RLIMIT_LOCKS = 10;
 const P_ALL = 0;
@@ -76,13 +77,6 @@ const IUTF8 = 0o40000;
 /** The descriptor that `isPidInUse` probes pids with; never read. */
 let probeFd: number | undefined;
 
-/** A reference to one process that stays valid when its pid is reused: a pidfd. */
-export interface ProcessHandle {
-  /** pidfd_send_signal(2). Throws an ErrnoError, with ESRCH if the process is gone. */
-  signal(signal: number): void;
-  close(): void;
-}
-
 /** The bound calls. The constructor throws if the C library lacks one; the caller then uses the portable spawner. */
 export class Libc {
   readonly #c = bind();
@@ -99,6 +93,13 @@ export class Libc {
   pipe(): readonly [number, number] {
     this.#check("pipe2", this.#c.pipe2(this.#ends, O_CLOEXEC));
     return [this.#ends[0] as number, this.#ends[1] as number];
+  }
+
+  /** memfd_create(2): a file in memory with this content, close-on-exec, at its beginning. */
+  memoryFile(content: Uint8Array): number {
+    const fd = this.#check("memfd_create", Number(this.#c.memfdCreate("execwire", MFD_CLOEXEC)));
+    writeSync(fd, content, 0, content.length, 0);
+    return fd;
   }
 
   /** posix_openpt(3), grantpt(3), unlockpt(3), ptsname_r(3): a new terminal's non-blocking master, and the path of its slave. */
@@ -196,7 +197,7 @@ export class Libc {
     const status = info.readInt32LE(SI_PID + 8);
     return info.readInt32LE(8) === CLD_EXITED
       ? { exitCode: status, signal: null }
-      : { exitCode: null, signal: signalName(status) };
+      : { exitCode: null, signal: hostSignalName(status) };
   }
 
   /** waitid(2), WNOWAIT: any child of this program that is a zombie, and stays one. 0: none; undefined: the call failed. */

@@ -2,7 +2,7 @@
 // reserved until we release them.
 import { closeSync } from "node:fs";
 import type { ExecwireError } from "../../errors.ts";
-import type { Child, ExitStatus, Launch, SessionProof, Spawner, TtyLaunch } from "../child.ts";
+import type { Child, ExitStatus, Launch, SandboxCalls, SessionProof, Spawner, TtyLaunch } from "../child.ts";
 import type { Guard } from "../guard/guard.ts";
 import { type ChildIo, READ_BYTES } from "../io/child-io.ts";
 import { PipeIo } from "../io/pipe-io.ts";
@@ -60,6 +60,10 @@ export class PosixSpawner implements Spawner {
     this.#marks = new Marks(libc, subreaper ? "none" : "any", guard);
     if (isSubreaper) this.#orphans = new Orphans(libc, this.#reaper, guard);
     this.#posix = { marks: this.#marks, libc };
+  }
+
+  get calls(): SandboxCalls {
+    return this.#libc;
   }
 
   spawn(launch: Launch): Promise<Child> {

@@ -136,7 +136,11 @@ function refuseUpgrade(socket: Socket, { status, text }: HttpAnswer): void {
 }
 
 async function listen(http: Server, address: WebSocketListenerOptions["address"]): Promise<void> {
-  if (!("path" in address)) return listenOnce(http, () => http.listen({ ...address, backlog: BACKLOG }));
+  if (!("path" in address)) {
+    return listenOnce(http, () => http.listen({ ...address, backlog: BACKLOG })).catch((error) => {
+      throw error.code === "EADDRINUSE" ? portInUse(address, error) : error;
+    });
+  }
   const bytes = Buffer.byteLength(address.path);
   if (bytes > MAX_UNIX_PATH_BYTES) {
     const message = `the path of a unix socket may have ${MAX_UNIX_PATH_BYTES} bytes, ${address.path} has ${bytes}`;
@@ -151,6 +155,11 @@ async function listen(http: Server, address: WebSocketListenerOptions["address"]
     process.umask(mask);
   }
   chmodSync(address.path, 0o600);
+}
+
+function portInUse({ host, port }: { readonly host: string; readonly port: number }, cause: unknown): ExecwireError {
+  const message = `another program listens on port ${port} of ${host}; stop it, or choose another port (0: any free one)`;
+  return new ExecwireError("INVALID_PARAMS", message, { data: { field: "port" }, cause });
 }
 
 /** Removes the socket file of a server that was killed: no process listens on it. */

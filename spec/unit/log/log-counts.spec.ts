@@ -1,8 +1,8 @@
 // Counters of logs: printed output, retained or not, and each gap delivered to a reader.
 import { describe, expect, it } from "@jest/globals";
-import type { LogCounts } from "../../../lib/log/log-counts.ts";
 import { observe } from "../../../lib/log/observe.ts";
 import { read } from "../../../lib/log/read.ts";
+import type { LogCounts } from "../../../lib/log/replay-log.ts";
 import { ReplayLog } from "../../../lib/log/replay-log.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
 import { exit, print } from "../../support/log-writing.ts";

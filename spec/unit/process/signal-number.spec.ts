@@ -2,7 +2,7 @@
 import { constants } from "node:os";
 import { expect, it } from "@jest/globals";
 import { shellExitCode, signalNumber } from "../../../lib/process/signal-number.ts";
-import { signalName } from "../../../lib/spawn/signals.ts";
+import { hostSignalName } from "../../../lib/spawn/signals.ts";
 
 it.each([
   [{ exitCode: 3, signal: null }, 3],
@@ -19,8 +19,8 @@ it.each(["TERM", "SIGNOT", "SIG", ""])("%j is not the name of a signal", (name) 
 });
 
 it("an abort is 134 by the name that this host reports, which is SIGABRT, and by its other name", () => {
-  const codes = [signalName(6), "SIGIOT"].map((signal) => shellExitCode({ exitCode: null, signal }));
-  expect([signalName(6), ...codes]).toEqual(["SIGABRT", 134, 134]);
+  const codes = [hostSignalName(6), "SIGIOT"].map((signal) => shellExitCode({ exitCode: null, signal }));
+  expect([hostSignalName(6), ...codes]).toEqual(["SIGABRT", 134, 134]);
 });
 
 const onLinux = process.platform === "linux" ? it : it.skip;
@@ -29,5 +29,5 @@ onLinux("every signal of this host has its number, by each of its names", () => 
   const { signals } = constants;
   const numbers = Object.keys(signals).map((name) => [name, signalNumber(name)]);
   expect(Object.fromEntries(numbers)).toEqual({ ...signals });
-  for (const number of Object.values(signals)) expect(signalNumber(signalName(number))).toBe(number);
+  for (const number of Object.values(signals)) expect(signalNumber(hostSignalName(number))).toBe(number);
 });

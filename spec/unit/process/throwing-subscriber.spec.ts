@@ -1,8 +1,9 @@
 // Every observable of a process is guarded, including derived ones: a viewer's bug never ends the supervisor.
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { config, type Observable } from "rxjs";
+import { lines } from "../../../lib/process/lines.ts";
 import type { Process } from "../../../lib/process/process.ts";
-import { lines, text } from "../../../lib/process/text.ts";
+import { text } from "../../../lib/process/text.ts";
 import { FakeHost } from "../../support/fake-supervisor.ts";
 
 let unhandled: unknown[] = [];

@@ -20,7 +20,7 @@ import {
   withDefault,
 } from "../../decode.ts";
 import { type PathUri, pathUri } from "../../path-uri.ts";
-import { type Method, type MethodScope, type Methods, method, ReplyThen } from "../method.ts";
+import { type Method, type MethodScope, type MethodTable, method, ReplyThen } from "../method.ts";
 import { checkBlock, decodeContents, readDirectory, readFile, walkTree } from "./file-answers.ts";
 import { toFileError } from "./file-errors.ts";
 import { filePath, fileUri } from "./file-path.ts";
@@ -39,7 +39,7 @@ const WALK_OPTIONS = struct("WalkOptions", {
 });
 
 /** The file methods of one connection. */
-export function fileMethods({ notify, signal }: Pick<MethodScope, "notify" | "signal">): Methods {
+export function fileMethods({ notify, signal }: Pick<MethodScope, "notify" | "signal">): MethodTable {
   const files = new OpenFiles({ maxOpen: MAX_OPEN_FILES });
   const watch = new FileWatch((watchId) => notify("fs/missingChanged", { watchId }));
   const end = () => {

@@ -1,6 +1,6 @@
 // The sandbox that a client may request for a process or a file. This server has no sandbox: it decodes the request and accepts
 // it only if it asks for no restriction. Ignoring it would run a process unconfined that was meant to be confined.
-import { invalidParams } from "../../codex-error.ts";
+import { wrongParams } from "../../codex-error.ts";
 import { anything, boolean, isMap, listOf, oneOf, optional, refuseType, struct, withDefault } from "../../decode.ts";
 import { pathUri } from "../../path-uri.ts";
 
@@ -43,13 +43,13 @@ export function refuseSandbox(sandbox: unknown): void {
 /** Decodes an object that is tagged by its `type`. */
 function decodeTagged<W extends string>(name: string, types: readonly W[], value: unknown): { type: W; value: object } {
   if (!isMap(value)) return refuseType(value, `internally tagged enum ${name}`);
-  if (!Object.hasOwn(value, "type")) throw invalidParams("missing field `type`");
+  if (!Object.hasOwn(value, "type")) throw wrongParams("missing field `type`");
   if (typeof value.type !== "string") return refuseType(value.type, "variant identifier");
   return { type: oneOf(...types).decode(value.type), value };
 }
 
 function unavailable(type: string, asked: string): Error {
-  return invalidParams(
+  return wrongParams(
     "this exec-server has no sandbox and refuses a request that needs one " +
       `(sandbox.permissions.type is \`${type}\`: ${asked})`,
   );

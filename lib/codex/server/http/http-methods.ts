@@ -1,7 +1,7 @@
 // `http/request`: requests that this host sends for a client. The body is part of the reply, or follows it in deltas.
 import { MAX_TIMER_MS } from "../../../../protocol/index.ts";
-import { CODE, CodexError, invalidParams } from "../../codex-error.ts";
-import type { MethodScope, Methods } from "../method.ts";
+import { CODE, CodexError, wrongParams } from "../../codex-error.ts";
+import type { MethodScope, MethodTable } from "../method.ts";
 import { method, RawResult, ReplyThen } from "../method.ts";
 import type { HttpResponse } from "./http-exchange.ts";
 import { exchange, reasonOf } from "./http-exchange.ts";
@@ -15,7 +15,7 @@ import { httpRequestParams, toHttpCall } from "./http-params.ts";
 export const MAX_BUFFERED_BODY_BYTES = 268_435_456;
 
 /** The `http` methods of one connection. */
-export function httpMethods(scope: MethodScope, maxBufferedBodyBytes = MAX_BUFFERED_BODY_BYTES): Methods {
+export function httpMethods(scope: MethodScope, maxBufferedBodyBytes = MAX_BUFFERED_BODY_BYTES): MethodTable {
   const requests = new HttpRequests(scope, maxBufferedBodyBytes);
   return { "http/request": method("http", httpRequestParams, (params) => requests.perform(params)) };
 }
@@ -50,7 +50,7 @@ class HttpRequests {
 
   async #stream({ requestId, timeoutMs }: HttpRequestParams, call: HttpCall): Promise<unknown> {
     if (this.#streams.has(requestId)) {
-      throw invalidParams(`http/request streamResponse requestId \`${requestId}\` is already active`);
+      throw wrongParams(`http/request streamResponse requestId \`${requestId}\` is already active`);
     }
     this.#streams.add(requestId);
     const { signal, close } = this.#begin(timeoutMs);

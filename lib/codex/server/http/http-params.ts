@@ -1,5 +1,5 @@
 // Params of `http/request`, checked in the order and with the messages of the exec-server before anything is sent.
-import { invalidParams } from "../../codex-error.ts";
+import { wrongParams } from "../../codex-error.ts";
 import type { Decoded } from "../../decode.ts";
 import { base64, boolean, listOf, oneOf, optional, string, struct, u64, withDefault } from "../../decode.ts";
 import { parseUrl } from "../../parse-url.ts";
@@ -56,10 +56,10 @@ const PRIVATE = new Set(["authorization", "cookie", "cookie2", "proxy-authorizat
 
 /** Checks decoded params. Headers with `valueEnvVar` take their value from `env`. Throws -32602. */
 export function toHttpCall(params: HttpRequestParams, env: NodeJS.ProcessEnv): HttpCall {
-  if (!TOKEN.test(params.method)) throw invalidParams("http/request method is invalid: invalid HTTP method");
+  if (!TOKEN.test(params.method)) throw wrongParams("http/request method is invalid: invalid HTTP method");
   const method = params.method.toUpperCase();
   if (method === "CONNECT") {
-    throw invalidParams("http/request method is invalid: CONNECT opens a tunnel, which this method cannot carry");
+    throw wrongParams("http/request method is invalid: CONNECT opens a tunnel, which this method cannot carry");
   }
   const url = checkUrl(params.url);
   const headers = params.headers.map((header) => checkHeader(header, env)).filter(({ name }) => !FRAMING.has(name));
@@ -76,10 +76,10 @@ function checkUrl(text: string): URL {
   try {
     url = parseUrl(text);
   } catch (error) {
-    throw invalidParams(`http/request url is invalid: ${(error as Error).message}`);
+    throw wrongParams(`http/request url is invalid: ${(error as Error).message}`);
   }
   if (isHttp(url)) return url;
-  throw invalidParams(`http/request only supports http and https URLs, got ${url.protocol.slice(0, -1)}`);
+  throw wrongParams(`http/request only supports http and https URLs, got ${url.protocol.slice(0, -1)}`);
 }
 
 /** Whether a URL can be requested. */
@@ -90,11 +90,11 @@ export function isHttp({ protocol }: URL): boolean {
 type HeaderParam = HttpRequestParams["headers"][number];
 
 function checkHeader({ name, value, valueEnvVar }: HeaderParam, env: NodeJS.ProcessEnv): RequestHeader {
-  if (!TOKEN.test(name)) throw invalidParams("http/request header name is invalid: invalid HTTP header name");
+  if (!TOKEN.test(name)) throw wrongParams("http/request header name is invalid: invalid HTTP header name");
   const whole = valueEnvVar === undefined ? value : value + readVariable(name, valueEnvVar, env);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what a header must not hold
   if (/[\x00-\x08\x0a-\x1f\x7f]/.test(whole)) {
-    throw invalidParams(`http/request header value is invalid for ${name}: failed to parse header value`);
+    throw wrongParams(`http/request header value is invalid for ${name}: failed to parse header value`);
   }
   const lowerCase = name.toLowerCase();
   return {
@@ -110,7 +110,7 @@ function readVariable(header: string, variable: string, env: NodeJS.ProcessEnv):
   const value = Object.hasOwn(env, variable) ? env[variable] : undefined;
   if (value) return value;
   const what = value === undefined ? "executor environment variable" : "a non-empty executor environment variable";
-  throw invalidParams(`http/request header ${header} requires ${what} ${variable}`);
+  throw wrongParams(`http/request header ${header} requires ${what} ${variable}`);
 }
 
 /** Removes user and password from a URL and returns them as the value of an `authorization` header. */

@@ -3,7 +3,7 @@ import { type Auth, bearerToken, roleOf } from "../../../server/auth.ts";
 import type { HttpAnswer, HttpRequest } from "../../../transport/websocket/websocket-server.ts";
 
 /** The response to a request that is not an upgrade. */
-export function answer({ method, url, headers }: HttpRequest): HttpAnswer {
+export function plainAnswer({ method, url, headers }: HttpRequest): HttpAnswer {
   if (headers.origin !== undefined) return { status: 403, text: "" };
   const path = pathOf(url);
   if (path === "/readyz") return { status: method === "GET" || method === "HEAD" ? 200 : 405, text: "" };
@@ -13,7 +13,7 @@ export function answer({ method, url, headers }: HttpRequest): HttpAnswer {
 }
 
 /** Returns why an upgrade is refused; undefined accepts it. */
-export function refuse({ url, headers: { authorization } }: HttpRequest, auth: Auth): HttpAnswer | undefined {
+export function upgradeRefusal({ url, headers: { authorization } }: HttpRequest, auth: Auth): HttpAnswer | undefined {
   if (pathOf(url) !== "/") return { status: 404, text: "" };
   const token = bearerToken(authorization);
   const role = roleOf(auth, token);

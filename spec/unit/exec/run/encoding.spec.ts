@@ -52,8 +52,8 @@ describe("what a program printed", () => {
     ["错误: 拒绝访问。", "\xB4\xED\xCE\xF3: \xBE\xDC\xBE\xF8\xB7\xC3\xCE\xCA\xA1\xA3", "gb18030"],
     ["エラー", "\x83\x47\x83\x89\x81\x5B", "shift_jis"],
     ["오류", "\xBF\xC0\xB7\xF9", "euc-kr"],
-    ["hi", "\xFF\xFEh\0i\0", "utf-16le"],
-    ["hi", "\xFE\xFF\0h\0i", "utf-16be"],
+    ["\ufeffhi", "\xFF\xFEh\0i\0", "utf-16le"],
+    ["\ufeffhi", "\xFE\xFF\0h\0i", "utf-16be"],
   ])("is decoded as %j", async (text, bytes, encoding) => {
     expect(await captured(latin1(bytes))).toMatchObject({ text, encoding, isLossy: false });
   });

@@ -3,7 +3,7 @@
 import { Mutex } from "../../mutex.ts";
 import { CODE, CodexError, toCodexError } from "../codex-error.ts";
 import { encodeError, encodeResult, type Id } from "../envelope.ts";
-import { type MethodGroup, type MethodScope, type Methods, RawResult, ReplyThen } from "./method.ts";
+import { type MethodGroup, type MethodScope, type MethodTable, RawResult, ReplyThen } from "./method.ts";
 
 /** What requests need of their connection. */
 export interface RequestScope extends Pick<MethodScope, "drained" | "signal"> {
@@ -15,14 +15,14 @@ export interface RequestScope extends Pick<MethodScope, "drained" | "signal"> {
 }
 
 /** Performs requests and sends the replies. */
-export class Requests {
-  readonly #methods: Methods;
+export class RequestRunner {
+  readonly #methods: MethodTable;
   readonly #scope: RequestScope;
   readonly #max: number;
   #running = 0;
   readonly #files = new Mutex();
 
-  constructor(methods: Methods, scope: RequestScope, max: number) {
+  constructor(methods: MethodTable, scope: RequestScope, max: number) {
     this.#methods = methods;
     this.#scope = scope;
     this.#max = max;

@@ -1,6 +1,6 @@
 // The guess whether a sandbox is to blame, with the examples of the Codex exec-server.
 import { describe, expect, it } from "@jest/globals";
-import { type DenialFacts, looksSandboxDenied } from "../../../../lib/exec/run/sandbox-denial.ts";
+import { type DenialFacts, looksSandboxDenied } from "../../../lib/sandbox/denial.ts";
 
 const denied = (facts: Partial<DenialFacts>) =>
   looksSandboxDenied({ sandbox: "landlock", exitCode: 1, texts: [], ...facts });

@@ -1,8 +1,8 @@
-// Requests of one connection: each is answered once, whatever goes wrong.
+// RequestRunner of one connection: each is answered once, whatever goes wrong.
 import { describe, expect, it } from "@jest/globals";
 import { string } from "../../../lib/codex/decode.ts";
 import { method, RawResult, ReplyThen } from "../../../lib/codex/server/method.ts";
-import { Requests } from "../../../lib/codex/server/requests.ts";
+import { RequestRunner } from "../../../lib/codex/server/request-runner.ts";
 import { nextTurn } from "../../support/next-turn.ts";
 
 class Scope {
@@ -12,11 +12,11 @@ class Scope {
   readonly gone = new AbortController();
   readonly signal = this.gone.signal;
   readonly drained = () => this.room;
-  readonly requests: Requests;
+  readonly requests: RequestRunner;
 
   constructor(max = 10) {
     const unspeakable = new RawResult([{ length: 1 } as Uint8Array]);
-    this.requests = new Requests(
+    this.requests = new RequestRunner(
       {
         echo: method("exec", string, (text) => ({ text })),
         raw: method("exec", string, () => unspeakable),

@@ -1,0 +1,34 @@
+// Protecting a path that does not exist: bubblewrap mounts on an empty file, which it creates on the host and leaves there. The
+// file goes when the last sandbox that protects the path has ended.
+import { lstatSync, unlinkSync } from "node:fs";
+
+const OWNER_MAY_WRITE = 0o200;
+
+/** Counts the sandboxes that protect each missing path. */
+export class Placeholders {
+  readonly #users = new Map<string, number>();
+
+  /** Counts one more sandbox for these paths, until the function that it returns is called. */
+  hold(paths: readonly string[]): () => void {
+    for (const path of paths) this.#users.set(path, (this.#users.get(path) ?? 0) + 1);
+    return () => {
+      for (const path of paths) this.#release(path);
+    };
+  }
+
+  #release(path: string): void {
+    const left = (this.#users.get(path) ?? 1) - 1;
+    if (left > 0) {
+      this.#users.set(path, left);
+      return;
+    }
+    this.#users.delete(path);
+    try {
+      const { size, mode } = lstatSync(path);
+      // bubblewrap's file is empty and read-only. Any other was put there meanwhile.
+      if (size === 0 && (mode & OWNER_MAY_WRITE) === 0) unlinkSync(path);
+    } catch {
+      // It was never created, or was removed already.
+    }
+  }
+}
