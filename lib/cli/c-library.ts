@@ -43,11 +43,11 @@ function load(): CLibrary {
   const exit = c.func("void _exit(int code)");
   const events = (fd: number, wanted: number, waitMs: number): number => {
     // A struct pollfd: int fd, short events, short revents.
-    const entry = Buffer.alloc(8);
-    entry.writeInt32LE(fd);
-    entry.writeInt16LE(wanted, 4);
+    const entry = Int32Array.of(fd, 0);
+    const flags = new Int16Array(entry.buffer, 4);
+    flags[0] = wanted;
     poll(entry, 1, waitMs);
-    return entry.readInt16LE(6);
+    return flags[1] ?? 0;
   };
   return {
     hasHungUp: (fd) => (events(fd, 0, 0) & (POLLERR | POLLHUP)) !== 0,

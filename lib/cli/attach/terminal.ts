@@ -11,7 +11,7 @@ const FATAL_SIGNALS = ["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGALRM", "SIG
 
 /** How long a terminal may take to become writable when we must restore it at once, and otherwise. */
 const RESTORE_NOW_MS = 200;
-const RESTORE_MS = 1_000;
+const RESTORE_MS = 300;
 
 /** The size of our terminal; empty if the stream is not a terminal. */
 export function terminalSize(stream: NodeJS.WriteStream): Partial<TerminalSize> {
