@@ -20,7 +20,7 @@ export function holdSignals(): void {
 
 function hold(signal: NodeJS.Signals): void {
   if (!held?.includes(signal)) return void held?.push(signal);
-  // The start takes too long for the user.
+  // The user does not want to wait for the start.
   process.off(signal, hold);
   process.kill(process.pid, signal);
 }
