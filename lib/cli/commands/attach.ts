@@ -46,6 +46,9 @@ function attach(id: string, options: AttachOptions): Promise<number> {
       signals: options.readOnly ? [] : ENDING_SIGNALS,
       detachable: terminal,
       link: backend.link,
+      replayEnd: stdin
+        ? (await child.read({ afterSeq: Number.MAX_SAFE_INTEGER })).nextSeq - 1
+        : Number.MAX_SAFE_INTEGER,
     });
     if (code === undefined) note(`detached, the process keeps running; to return: execwire attach ${id}`);
     return code ?? 0;

@@ -116,7 +116,12 @@ async function passOutput(
 ): Promise<number> {
   if (options.json || options.quiet) {
     const { runCaptured } = await import("../attach/run-captured.ts");
-    return await runCaptured(target.backend, spec, { json: options.json, stdin: isInteractive, link: target.link });
+    return await runCaptured(target.backend, spec, {
+      json: options.json,
+      stdin: isInteractive,
+      link: target.link,
+      ...milliseconds("graceMs", options.grace),
+    });
   }
   const child = await target.backend.start(spec);
   // The other end of a pipe must notice when the command closes its own.
@@ -132,6 +137,8 @@ async function passOutput(
     passEnd: true,
     signals: ALL_SIGNALS,
     link: target.link,
+    timeoutMs: spec.timeoutMs,
+    ...milliseconds("graceMs", options.grace),
   });
   return code ?? 0;
 }
