@@ -1,5 +1,6 @@
 // Checks single values from outside. Each check returns the problem, or undefined, and never throws: the caller converts it to
 // an error of its own layer.
+import { isByteString, isIllFormed } from "./raw-bytes.ts";
 
 /** What is wrong with an argument: its field, and a message that a person can act on. */
 export interface Problem {
@@ -20,12 +21,13 @@ export function checkInteger(field: string, value: unknown, min: number, max: nu
 }
 
 /** The problem of a map of strings. */
-export function checkTextMap(field: string, map: unknown): Problem | undefined {
+export function checkTextMap(field: string, map: unknown, rawBytes = false): Problem | undefined {
   // The value is not shown: it may be a misplaced secret.
   if (!isRecord(map))
     return problem(field, `must be an object of strings, got ${Array.isArray(map) ? "an array" : typeof map}`);
   for (const [name, value] of Object.entries(map)) {
-    const wrong = checkText(`${field}.${name}`, value);
+    const wrong =
+      checkText(field, name, undefined, rawBytes) ?? checkText(`${field}.${name}`, value, undefined, rawBytes);
     if (wrong) return wrong;
   }
   return undefined;
@@ -41,12 +43,26 @@ export function checkTextList(field: string, list: unknown, maxChars = Number.PO
   return undefined;
 }
 
-/** The problem of a string that reaches the operating system as a C string: a NUL would silently cut it short. */
-export function checkText(field: string, value: unknown, maxChars = Number.POSITIVE_INFINITY): Problem | undefined {
+/**
+ * The problem of a string that reaches the operating system as a C string: a NUL would silently cut it short, and a lone
+ * surrogate becomes U+FFFD in UTF-8. With `rawBytes`, those that stand for bytes are permitted.
+ */
+export function checkText(
+  field: string,
+  value: unknown,
+  maxChars = Number.POSITIVE_INFINITY,
+  rawBytes = false,
+): Problem | undefined {
   if (typeof value !== "string") return problem(field, `must be a string, got ${describe(value)}`);
   if (value.includes("\0")) return problem(field, "must not contain a NUL character");
   if (value.length > maxChars) return problem(field, `must have at most ${maxChars} characters, has ${value.length}`);
-  return undefined;
+  // The value is not shown: it may be a secret.
+  if (!isIllFormed(value) || (rawBytes && isByteString(value))) return undefined;
+  if (!isByteString(value)) return problem(field, "is not valid Unicode: it has a lone surrogate");
+  return problem(
+    field,
+    "holds bytes that are not UTF-8; only arguments, variables and the directory of a local process may",
+  );
 }
 
 /** The problem of a boolean. */

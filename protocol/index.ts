@@ -68,6 +68,7 @@ export type {
   TtyOptions,
   WriteStatus,
 } from "./process.ts";
+export { isByteString, isIllFormed, toWellFormed } from "./raw-bytes.ts";
 export type { FileAccess, FileRule, NamedPath, ResourceBounds, SandboxPolicy } from "./sandbox.ts";
 export { utf8Bytes, utf8Prefix } from "./utf8.ts";
 export {

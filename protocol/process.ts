@@ -27,7 +27,10 @@ export interface TtyOptions extends Partial<TerminalSize> {
   readonly raw?: boolean;
 }
 
-/** How to start a process. */
+/**
+ * How to start a process. A byte that is not UTF-8, in an argument, variable or directory of a local process, is the lone
+ * surrogate U+DC00 plus its value, from U+DC80 to U+DCFF.
+ */
 export interface ProcessSpec {
   /**
    * Program and arguments, at least one element. The program is searched in the child's PATH; a relative path is resolved
@@ -58,7 +61,7 @@ export interface ProcessSpec {
    * with SANDBOX_UNAVAILABLE or SANDBOX_FAILED: nothing runs without the sandbox that was asked for.
    */
   readonly sandbox?: SandboxPolicy;
-  /** Descriptors of this program that the child inherits under the same numbers. Local only. */
+  /** Descriptors of this program that the child inherits under the same numbers: 0, its stdin, or from 3 on. Local only. */
   readonly inheritFds?: readonly number[];
   /** What happens to the process when the session that started it ends. Default `terminate`. No effect for a local process. */
   readonly onDetach?: "terminate" | "keep";

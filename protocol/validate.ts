@@ -26,7 +26,10 @@ const MAX_SIGNAL_CHARS = 32;
 const INCARNATION_CHARS = 64;
 
 /** Limits of a spec that its host may choose. */
-export type SpecLimits = Pick<Limits, "processIdChars" | "envPatterns" | "envPatternChars" | "sandboxRules">;
+export type SpecLimits = Pick<Limits, "processIdChars" | "envPatterns" | "envPatternChars" | "sandboxRules"> & {
+  /** Whether strings may hold bytes that are not UTF-8: see `raw-bytes.ts`. Only for a process of this program. */
+  readonly rawBytes?: boolean;
+};
 
 /** For a process of another host, which applies its own limits. */
 const NO_LIMITS: SpecLimits = { processIdChars: MAX, envPatterns: MAX, envPatternChars: MAX, sandboxRules: MAX };
@@ -61,11 +64,16 @@ export function checkSpec(spec: unknown, limits: SpecLimits = NO_LIMITS): Proble
   if (unknown !== undefined) return problem(unknown, "is not a field of a process spec");
   const { argv, processId, cwd, arg0, tty, timeoutMs, inheritFds } = spec;
   return (
-    checkArgv(argv) ??
+    checkArgv(argv, limits.rawBytes) ??
     ifPresent(processId, (id) => checkText("processId", id, limits.processIdChars)) ??
-    ifPresent(cwd, (dir) => checkText("cwd", dir) ?? (dir === "" ? problem("cwd", "must not be empty") : undefined)) ??
-    ifPresent(arg0, (name) => checkText("arg0", name)) ??
-    ifPresent(spec.env, (env) => checkEnv("env", env)) ??
+    ifPresent(
+      cwd,
+      (dir) =>
+        checkText("cwd", dir, undefined, limits.rawBytes) ??
+        (dir === "" ? problem("cwd", "must not be empty") : undefined),
+    ) ??
+    ifPresent(arg0, (name) => checkText("arg0", name, undefined, limits.rawBytes)) ??
+    ifPresent(spec.env, (env) => checkEnv("env", env, limits.rawBytes)) ??
     ifPresent(spec.envPolicy, (policy) => checkEnvPolicy(policy, limits)) ??
     ifPresent(tty, checkTty) ??
     ifPresent(spec.pipeStdin, (flag) => checkFlag("pipeStdin", flag)) ??
@@ -76,6 +84,9 @@ export function checkSpec(spec: unknown, limits: SpecLimits = NO_LIMITS): Proble
     ifPresent(timeoutMs, (ms) => checkInteger("timeoutMs", ms, 1, MAX_TIMER_MS)) ??
     ifPresent(spec.sandbox, (policy) => checkSandbox(policy, limits.sandboxRules)) ??
     ifPresent(inheritFds, checkFds) ??
+    (Array.isArray(inheritFds) && inheritFds.includes(0) && (tty || spec.pipeStdin)
+      ? problem("inheritFds", "holds 0, which cannot be combined with tty or pipeStdin")
+      : undefined) ??
     ifPresent(spec.onDetach, (choice) => checkOneOf("onDetach", choice, ["terminate", "keep"])) ??
     ifPresent(spec.labels, (labels) => checkTextMap("labels", labels))
   );
@@ -130,11 +141,11 @@ function checkScope(scope: unknown): Problem | undefined {
   return ifPresent(scope, (word) => checkOneOf("scope", word, SCOPES));
 }
 
-function checkArgv(argv: unknown): Problem | undefined {
+function checkArgv(argv: unknown, rawBytes: boolean | undefined): Problem | undefined {
   if (!Array.isArray(argv)) return problem("argv", `must be an array of strings, got ${describe(argv)}`);
   if (argv.length === 0) return problem("argv", "must not be empty");
   for (const [index, argument] of argv.entries()) {
-    const wrong = checkText(`argv[${index}]`, argument);
+    const wrong = checkText(`argv[${index}]`, argument, undefined, rawBytes);
     if (wrong) return wrong;
   }
   return argv[0] === "" ? problem("argv[0]", "must name a program, got an empty string") : undefined;
@@ -152,7 +163,7 @@ function checkEnvPolicy(policy: unknown, limits: SpecLimits): Problem | undefine
     ifPresent(policy.ignoreDefaultExcludes, (flag) => checkFlag("envPolicy.ignoreDefaultExcludes", flag)) ??
     ifPresent(policy.exclude, (list) => checkPatterns("envPolicy.exclude", list, limits)) ??
     ifPresent(policy.includeOnly, (list) => checkPatterns("envPolicy.includeOnly", list, limits)) ??
-    ifPresent(policy.set, (env) => checkEnv("envPolicy.set", env))
+    ifPresent(policy.set, (env) => checkEnv("envPolicy.set", env, limits.rawBytes))
   );
 }
 
@@ -183,15 +194,15 @@ function checkTty(tty: unknown): Problem | undefined {
 function checkFds(fds: unknown): Problem | undefined {
   if (!Array.isArray(fds)) return problem("inheritFds", `must be an array of descriptors, got ${describe(fds)}`);
   for (const [index, fd] of fds.entries()) {
-    const wrong = checkInteger(`inheritFds[${index}]`, fd, 3, 2 ** 20);
+    const wrong = fd === 0 ? undefined : checkInteger(`inheritFds[${index}]`, fd, 3, 2 ** 20);
     if (wrong) return wrong;
   }
   return undefined;
 }
 
 /** The problem of an environment: strings under names that a C program can read back. */
-function checkEnv(field: string, env: unknown): Problem | undefined {
-  const wrong = checkTextMap(field, env);
+function checkEnv(field: string, env: unknown, rawBytes: boolean | undefined): Problem | undefined {
+  const wrong = checkTextMap(field, env, rawBytes);
   if (wrong) return wrong;
   const name = Object.keys(env as object).find((key) => key === "" || key.includes("=") || key.includes("\0"));
   return name === undefined

@@ -14,6 +14,9 @@ const alias = { rxjs: join(root, "node_modules/rxjs/dist/esm/index.js") };
 const banner =
   'import { createRequire as requireFor } from "node:module"; const require = requireFor(import.meta.url);';
 
+/** What runs before Node; it replaces the line `#!/usr/bin/env node`. */
+const head = readFileSync(join(root, "lib/cli/head.sh"), "utf8");
+
 /** Replaces tsc's output for the command line in `dist` by the bundle. */
 export async function bundleCli(dist) {
   const folder = join(dist, "lib/cli");
@@ -37,6 +40,11 @@ export async function bundleCli(dist) {
   rmSync(folder, { recursive: true });
   mkdirSync(folder);
   for (const { path, contents } of outputFiles) writeFileSync(path, contents);
+  const main = join(folder, "main.js");
+  writeFileSync(
+    main,
+    readFileSync(main, "utf8").replace(/^#!.*\n/, () => head),
+  );
   writeFileSync(join(folder, "LICENSES"), licensesOf(Object.keys(metafile.inputs).map((path) => join(dist, path))));
 }
 

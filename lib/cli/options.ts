@@ -1,7 +1,9 @@
 // Options that several commands share, and the parsers of their values.
+import { isAbsolute, resolve } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { type KillScope, MAX_TIMER_MS, type SignalName } from "../../protocol/index.ts";
 import { hostSignalName, hostSignalNumber } from "../spawn/signals.ts";
+import { ownDirectory } from "../spawn/start-state.ts";
 
 /** Options that select a server. */
 export interface ServerOptions {
@@ -58,6 +60,14 @@ export function parseSeconds(text: string): number {
 /** `{ [name]: milliseconds }`, or an empty object without a duration. */
 export function milliseconds<K extends string>(name: K, seconds: number | undefined): { [N in K]?: number } {
   return (seconds === undefined ? {} : { [name]: Math.ceil(seconds * 1000) }) as { [N in K]?: number };
+}
+
+/** The directory from ours. Throws if that is needed and was removed. */
+export function absoluteDirectory(directory = "."): string {
+  if (isAbsolute(directory)) return resolve(directory);
+  const own = ownDirectory();
+  if (own === undefined) throw new Error("the working directory was removed; name another one with --cwd");
+  return resolve(own, directory);
 }
 
 /** Parses the seq of an event. */

@@ -1,7 +1,9 @@
 // The command line program. Each command is a file in `commands/` that is loaded only when that command runs.
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
+import { exactArguments } from "../spawn/start-state.ts";
 import { EXIT } from "./exit-code.ts";
+import { leaveTerminal } from "./leave-terminal.ts";
 import { endWithoutReader } from "./output.ts";
 import { report } from "./report.ts";
 import { printable } from "./table.ts";
@@ -56,15 +58,16 @@ const program = new Command("execwire")
   .configureOutput({ outputError: (text, write) => write(text.split("\n").map(printable).join("\n")) })
   .exitOverride();
 
-const [, , first, second] = process.argv;
+const [first, second] = process.argv.slice(2);
 const requested = first === "help" ? second : first;
 for (const [name, [description, load]] of Object.entries(COMMANDS)) {
   const command = program.command(name).description(description);
   if (name === requested) (await load()).define(command);
 }
 
-await program.parseAsync().catch((error: unknown) => {
+await program.parseAsync(exactArguments(), { from: "user" }).catch((error: unknown) => {
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : EXIT.usage;
   else process.exitCode = report(error);
 });
+leaveTerminal();
 endWithoutReader();

@@ -17,7 +17,7 @@ type Done = (error?: Error | null) => void;
 /** Replaces `process.stdin`, `stdout` and `stderr`, before anything uses them; each is made when it is first used. */
 export function useStandardStreams(): void {
   if (process.platform === "win32") return;
-  replace("stdin", (original) => ownPipe(0) ?? original());
+  replace("stdin", (original) => ownPipe(0) ?? withRawMode(original() as NodeJS.ReadStream, 0));
   for (const [name, fd] of [
     ["stdout", 1],
     ["stderr", 2],
@@ -60,6 +60,25 @@ function ownPipe(fd: number): Socket | undefined {
     // Without /proc, or if the pipe belongs to another user, we share it.
     return undefined;
   }
+}
+
+/**
+ * The stream of a terminal, with another raw mode. Node's leaves output processing on, where each \n that the command's terminal has
+ * turned into \r\n would get another \r, and ends only when a terminal that is paused has shown all output.
+ */
+function withRawMode(stream: NodeJS.ReadStream, fd: number): NodeJS.ReadStream {
+  if (!stream.isTTY) return stream;
+  const original = stream.setRawMode.bind(stream);
+  let restore: (() => void) | undefined;
+  const setRawMode = (isRaw: boolean) => {
+    const c = cLibrary();
+    if (!c) return original(isRaw);
+    if (isRaw) restore ??= c.setRawMode(fd);
+    else restore?.();
+    if (!isRaw) restore = undefined;
+    return Object.assign(stream, { isRaw });
+  };
+  return Object.assign(stream, { setRawMode });
 }
 
 /** Node's stream of a terminal, which knows its size, with writes by threads. */

@@ -1,6 +1,7 @@
 // Stops SIGUSR1 from opening Node's inspector. The inspector listens on a port without a token, and any user who reaches
 // the port can run code in this program. A listener for the signal replaces Node's handler on every version of Node;
 // `--disable-sigusr1` does not exist on Node 20. SIGUSR2 has no such handler, but would end a server with all its processes.
+import { isHeeded } from "./ignored-signals.ts";
 import { say } from "./report.ts";
 
 /** Sent by log rotation or by mistake; this program has no use for them. */
@@ -16,7 +17,7 @@ const OPENS_INSPECTOR = /--inspect(-brk|-wait)?(?![\w-])/;
  */
 export function ignoreStraySignals(): void {
   for (const signal of IGNORED_SIGNALS) {
-    if (process.platform === "win32") continue;
+    if (process.platform === "win32" || !isHeeded(signal)) continue;
     process.on(signal, () => {
       if (process.listenerCount(signal) === 1) say(`${signal} was ignored`);
     });

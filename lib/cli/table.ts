@@ -1,5 +1,6 @@
 // Plain columns. Cells hold untrusted text: a name must not move the cursor, change colours of the terminal, or shift the columns
 // of all other rows.
+import { toWellFormed } from "../../protocol/index.ts";
 import { displayWidth, fitWidth } from "./display-width.ts";
 
 /** The widest column; wider cells do not widen it. A uuid fits. */
@@ -32,9 +33,9 @@ export function table(
 /** Characters that a terminal interprets or does not show: control and format characters (bidi overrides), line separators. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
 
-/** The text without unprintable characters. */
+/** The text without unprintable characters; bytes that are not UTF-8 show as U+FFFD. */
 export function printable(text: string): string {
-  return text.replace(UNPRINTABLE, "");
+  return toWellFormed(text).replace(UNPRINTABLE, "");
 }
 
 /** Valid JSON with unprintable characters escaped, safe to show on a terminal. */

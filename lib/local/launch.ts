@@ -1,9 +1,10 @@
 // Translates a process spec to what the spawner needs: environment, program, terminal.
 import type { Limits, ProcessSpec, TtyOptions } from "../../protocol/index.ts";
 import type { Launch, TtyLaunch } from "../spawn/child.ts";
-import { buildEnvironment } from "../spawn/environment.ts";
+import { buildEnvironment, environmentEntries } from "../spawn/environment.ts";
 import { resolveProgram } from "../spawn/resolve-program.ts";
-import { checkLengths, spawnFailed } from "../spawn/spawn-error.ts";
+import { checkLengths } from "../spawn/spawn-error.ts";
+import { ownDirectory, startState } from "../spawn/start-state.ts";
 
 /** Default size of a terminal. With zero, full-screen programs would draw nothing. */
 const DEFAULT_SIZE = { rows: 24, cols: 80 };
@@ -14,10 +15,12 @@ const DEFAULT_SIZE = { rows: 24, cols: 80 };
  */
 export async function prepareLaunch(
   spec: ProcessSpec,
-  cwd: string,
+  ownCwd: string | undefined,
   { envGlobSteps, argBytes }: Pick<Limits, "envGlobSteps" | "argBytes">,
 ): Promise<Launch> {
   const env = buildEnvironment(spec, process.env, envGlobSteps);
+  // Unless this program has moved on since the start was requested, the child stays where it is.
+  const cwd = spec.cwd ?? (ownCwd === ownDirectory() ? undefined : ownCwd);
   const [program = "", ...args] = spec.argv;
   const file = await resolveProgram(program, cwd, env.PATH);
   const argv = [spec.arg0 ?? program, ...args];
@@ -26,22 +29,12 @@ export async function prepareLaunch(
     file,
     argv,
     cwd,
-    env,
+    env: environmentEntries(env, spec, startState().environment),
     tty: spec.tty ? ttyOf(spec.tty === true ? {} : spec.tty) : undefined,
     pipeStdin: spec.pipeStdin ?? false,
     merge: spec.merge ?? false,
     inheritFds: spec.inheritFds ?? [],
   };
-}
-
-/** Our own directory, the default for a process. Throws SPAWN_FAILED (cwd-not-found) when it has been removed. */
-export function ownDirectory(): string {
-  try {
-    return process.cwd();
-  } catch (cause) {
-    const message = "the working directory of the supervisor does not exist any more; set `cwd` for this process";
-    throw spawnFailed("cwd-not-found", message, ".", cause);
-  }
 }
 
 function ttyOf({ rows, cols, echo, raw }: TtyOptions): TtyLaunch {

@@ -26,8 +26,9 @@ import type { Leftover, Spawner } from "../spawn/child.ts";
 import { Guard, type OnSupervisorDeath } from "../spawn/guard/guard.ts";
 import { loadSpawner, type SpawnerName } from "../spawn/load-spawner.ts";
 import { isSignal } from "../spawn/signals.ts";
+import { ownDirectory, shownDirectory } from "../spawn/start-state.ts";
 import { followProcesses, type ProcessMetrics, processMetrics } from "../telemetry/process-metrics.ts";
-import { ownDirectory, prepareLaunch } from "./launch.ts";
+import { prepareLaunch } from "./launch.ts";
 import { LeftBehind } from "./left-behind.ts";
 import { LocalPort } from "./local-port.ts";
 import { type ActorContext, ProcessActor } from "./process-actor.ts";
@@ -129,14 +130,14 @@ export class Supervisor implements Backend {
   }
 
   async start(spec: ProcessSpec, { incarnation = randomUUID() }: StartOptions = {}): Promise<Process> {
-    refuse(checkStart(spec, incarnation, this.#limits));
+    refuse(checkStart(spec, incarnation, { ...this.#limits, rawBytes: true }));
     if (spec.cwd !== undefined && !isAbsolute(spec.cwd)) {
       refuse({ field: "cwd", message: `must be an absolute path of this host, got ${spec.cwd}` });
     }
     checkDescribable(spec, this.#limits);
     const actor = this.#table.start(spec, incarnation, {
       create: (names) => this.#createActor(names, spec),
-      begin: (created) => void this.#spawn(created, spec),
+      begin: (created) => void this.#spawn(created, spec, ownDirectory()),
     });
     await actor.started;
     return this.#processOf(actor, "lossless");
@@ -167,7 +168,7 @@ export class Supervisor implements Backend {
     const description = describeStart(
       spec,
       names,
-      { cwd: spec.cwd ?? ownDirectory(), startedAt: this.#clock.now() },
+      { cwd: spec.cwd ?? shownDirectory(), startedAt: this.#clock.now() },
       this.#limits,
     );
     const actor = new ProcessActor(
@@ -181,10 +182,10 @@ export class Supervisor implements Backend {
     return actor;
   }
 
-  async #spawn(actor: ProcessActor, spec: ProcessSpec): Promise<void> {
+  async #spawn(actor: ProcessActor, spec: ProcessSpec, ownCwd: string | undefined): Promise<void> {
     try {
       const spawner = await this.#spawner;
-      const launch = await prepareLaunch(spec, actor.info.cwd, this.#limits);
+      const launch = await prepareLaunch(spec, ownCwd, this.#limits);
       const child = await (spec.sandbox ? this.#sandboxes.spawn(spawner, launch, spec.sandbox) : spawner.spawn(launch));
       this.#leftBehind.onPidReused(child.pid);
       this.#guard?.add(child.pid, { isReserved: child.isPidReserved });

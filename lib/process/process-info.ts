@@ -6,6 +6,7 @@ import {
   type ProcessInfo,
   type ProcessSpec,
   present,
+  toWellFormed,
   utf8Bytes,
   utf8Prefix,
 } from "../../protocol/index.ts";
@@ -49,8 +50,9 @@ export function describeStart(
 ): Omit<ProcessInfo, "state" | "pid" | "exitCode" | "signal" | "sandbox"> {
   return {
     ...names,
-    ...describeArgv(argv, limits.infoArgvBytes),
+    ...describeArgv(argv.map(toWellFormed), limits.infoArgvBytes),
     ...place,
+    cwd: toWellFormed(place.cwd),
     tty: Boolean(tty),
     stdin: Boolean(tty || pipeStdin),
     labels: Object.freeze({ ...labels }),

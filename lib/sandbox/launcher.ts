@@ -12,7 +12,10 @@
 import { execFile } from "node:child_process";
 import { closeSync } from "node:fs";
 import type { SandboxPolicy } from "../../protocol/index.ts";
+import { encodeBytes } from "../spawn/byte-strings.ts";
 import type { Launch, SandboxCalls } from "../spawn/child.ts";
+import { spawnFailed } from "../spawn/spawn-error.ts";
+import { ownDirectory } from "../spawn/start-state.ts";
 import { fileView } from "./file-view.ts";
 import { type Helpers, refuseWritable, SYSTEM_HELPERS, trustHelpers, unavailable } from "./helpers.ts";
 import { Placeholders } from "./placeholders.ts";
@@ -89,11 +92,11 @@ export class Launcher {
         String(seccomp),
         ...view.args,
         "--chdir",
-        launch.cwd,
+        directoryOf(launch),
         "--clearenv",
-        ...Object.entries(launch.env).flatMap(([name, value]) => ["--setenv", name, value]),
+        ...launch.env.flatMap(setVariable),
       ];
-      const argsFile = this.#calls.memoryFile(Buffer.from(args.map((arg) => `${arg}\0`).join("")));
+      const argsFile = this.#calls.memoryFile(encodeBytes(args.map((arg) => `${arg}\0`).join("")));
       opened.push(argsFile);
       const [ready, readyWriter] = this.#calls.pipe();
       opened.push(readyWriter);
@@ -118,7 +121,7 @@ export class Launcher {
       ];
       const inheritFds = [...launch.inheritFds, ...opened];
       // An empty environment: LD_PRELOAD and the like are meant for the command, and would act outside of its sandbox.
-      const wrapped: Launch = { ...launch, file: helpers.env, argv, cwd: "/", env: {}, inheritFds };
+      const wrapped: Launch = { ...launch, file: helpers.env, argv, cwd: "/", env: [], inheritFds };
       return { launch: wrapped, ready, closeInherited, cleanUp: release };
     } catch (error) {
       closeInherited();
@@ -157,6 +160,18 @@ export class Launcher {
     });
     return helpers;
   }
+}
+
+/** Arguments for an entry of the environment; none for one without a name, which bubblewrap cannot set. */
+function setVariable(entry: string): string[] {
+  const equals = entry.indexOf("=");
+  return equals > 0 ? ["--setenv", entry.slice(0, equals), entry.slice(equals + 1)] : [];
+}
+
+/** The directory to enter in the sandbox. Throws SPAWN_FAILED if ours was removed. */
+function directoryOf({ cwd = ownDirectory() }: Launch): string {
+  if (cwd !== undefined) return cwd;
+  throw spawnFailed("cwd-not-found", "the working directory was removed, so it cannot be entered in a sandbox", ".");
 }
 
 function limitArgs(prlimit: string, limits: SandboxPolicy["limits"]): readonly string[] {

@@ -99,14 +99,19 @@ export interface TtyLaunch extends TerminalSize {
   readonly raw: boolean;
 }
 
-/** Everything a spawn needs, resolved: spawners look nothing up and apply no defaults. */
+/**
+ * Everything a spawn needs, resolved: spawners look nothing up and apply no defaults. Strings keep bytes that are not UTF-8
+ * (`byte-strings.ts`).
+ */
 export interface Launch {
-  /** Absolute path of the program. */
+  /** Path of the program, perhaps relative to `cwd`; it has a slash. */
   readonly file: string;
   /** The arguments as the program sees them, its own name first. */
   readonly argv: readonly string[];
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string>>;
+  /** Undefined: ours, which the child does not even enter, so that it may have been removed or be unreadable. */
+  readonly cwd: string | undefined;
+  /** `NAME=VALUE` each. */
+  readonly env: readonly string[];
   readonly tty: TtyLaunch | undefined;
   readonly pipeStdin: boolean;
   readonly merge: boolean;

@@ -2,6 +2,7 @@
 // named by the caller.
 import { type EnvPolicy, limits, type ProcessSpec } from "../../protocol/index.ts";
 import { nameMatcher } from "./name-globs.ts";
+import type { OriginalEntry } from "./start-state.ts";
 
 /** Variables by name. */
 export type Environment = Record<string, string>;
@@ -22,6 +23,26 @@ export function buildEnvironment(
   // Not even when set explicitly: with our own credential a child could act as we do.
   for (const name of base.keys()) if (name.toUpperCase() === "EXECWIRE_TOKEN") base.delete(name);
   return Object.fromEntries(base);
+}
+
+/**
+ * The entries of an environment, `NAME=VALUE` each, those inherited in their original order and with their original bytes. Entries
+ * that `process.env` cannot hold, nameless or repeated ones, only pass a policy that filters nothing.
+ */
+export function environmentEntries(
+  env: Environment,
+  { env: overlay = {}, envPolicy: policy }: Pick<ProcessSpec, "env" | "envPolicy">,
+  originals: readonly OriginalEntry[],
+): string[] {
+  const left = new Map(Object.entries(env));
+  const entries: string[] = [];
+  const isWhole = policy?.inherit === "all" && policy.ignoreDefaultExcludes && !policy.exclude && !policy.includeOnly;
+  for (const { entry, name, value, isRepeated } of policy ? originals : []) {
+    if (left.get(name) === value && left.delete(name)) entries.push(entry);
+    else if (isWhole && (name === "" || (isRepeated && name in env && !(name in overlay)))) entries.push(entry);
+  }
+  for (const [name, value] of left) entries.push(`${name}=${value}`);
+  return entries;
 }
 
 /** Order: inherit, default excludes, exclude, set, includeOnly. Excludes do not affect `set`; `includeOnly` does. */

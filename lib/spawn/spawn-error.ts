@@ -2,9 +2,11 @@
 // a missing directory and a missing interpreter alike; here the file system is checked to name the one that is missing.
 import { constants } from "node:fs";
 import { access, open, stat } from "node:fs/promises";
+import { resolve } from "node:path";
 import { getSystemErrorMap } from "node:util";
 import type { SpawnFailureKind } from "../../protocol/index.ts";
 import { ExecwireError } from "../errors.ts";
+import { toPath } from "./byte-strings.ts";
 import type { Launch } from "./child.ts";
 
 /** Builds a SPAWN_FAILED error. */
@@ -16,7 +18,7 @@ export function spawnFailed(kind: SpawnFailureKind, message: string, path: strin
 export async function explainFailure(launch: Launch, cause: NodeJS.ErrnoException): Promise<ExecwireError> {
   const found = await checkLaunch(launch);
   if (found) return found;
-  const { file } = launch;
+  const file = pathOf(launch);
   const reason = `cannot start ${file}: ${describeErrno(cause)}`;
   switch (cause.code) {
     case "ENOENT":
@@ -49,8 +51,17 @@ export async function explainFailure(launch: Launch, cause: NodeJS.ErrnoExceptio
 
 /** Checks a launch before its spawn; returns the first problem found, or undefined. */
 export async function checkLaunch({ cwd, file }: Launch): Promise<ExecwireError | undefined> {
+  return (cwd === undefined ? undefined : await checkDirectory(cwd)) ?? checkProgram(pathOf({ cwd, file }));
+}
+
+/** The path of the program from our directory. */
+function pathOf({ cwd, file }: Pick<Launch, "cwd" | "file">): string {
+  return cwd === undefined ? file : resolve(cwd, file);
+}
+
+async function checkDirectory(cwd: string): Promise<ExecwireError | undefined> {
   // Not `instanceof Error`: under jest or vm, Node's errors come from another realm.
-  const directory = await stat(cwd).catch((error: NodeJS.ErrnoException) => error);
+  const directory = await stat(toPath(cwd)).catch((error: NodeJS.ErrnoException) => error);
   if (!("isDirectory" in directory)) {
     if (directory.code === "ENOENT")
       return spawnFailed("cwd-not-found", `working directory ${cwd} does not exist`, cwd);
@@ -66,7 +77,11 @@ export async function checkLaunch({ cwd, file }: Launch): Promise<ExecwireError 
     return spawnFailed("cwd-not-directory", `working directory ${cwd} is not a directory`, cwd);
   if (!(await may(cwd, constants.X_OK)))
     return spawnFailed("cwd-not-accessible", `working directory ${cwd} may not be entered`, cwd);
-  const program = await stat(file).catch((error: NodeJS.ErrnoException) => error);
+  return undefined;
+}
+
+async function checkProgram(file: string): Promise<ExecwireError | undefined> {
+  const program = await stat(toPath(file)).catch((error: NodeJS.ErrnoException) => error);
   if (!("isDirectory" in program))
     return spawnFailed("not-found", `program ${file} does not exist (${describeErrno(program)})`, file);
   if (program.isDirectory()) return spawnFailed("is-directory", `${file} is a directory, not a program`, file);
@@ -95,7 +110,7 @@ export function checkLengths(
 }
 
 async function may(path: string, mode: number): Promise<boolean> {
-  return access(path, mode).then(
+  return access(toPath(path), mode).then(
     () => true,
     () => false,
   );
@@ -103,7 +118,7 @@ async function may(path: string, mode: number): Promise<boolean> {
 
 /** Describes the interpreter that a script or a dynamically linked program needs. */
 async function interpreterOf(file: string): Promise<string> {
-  const handle = await open(file, "r").catch(() => undefined);
+  const handle = await open(toPath(file), "r").catch(() => undefined);
   if (!handle) return "an interpreter";
   try {
     const head = Buffer.alloc(256);

@@ -141,7 +141,6 @@ const factories: readonly BackendFactory[] = [
       realPipes: false,
       arg0OnTty: false,
       hidesDescriptors: false,
-      inheritFds: false,
       killAfterExit: false,
       exitAfterOwnOutput: false,
       findsDaemons: false,

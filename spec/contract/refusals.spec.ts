@@ -50,6 +50,7 @@ const malformed: [what: string, field: string, spec: unknown][] = [
   ["a timeout of zero", "timeoutMs", { argv: ["true"], timeoutMs: 0 }],
   ["a fraction of a millisecond", "timeoutMs", { argv: ["true"], timeoutMs: 0.5 }],
   ["a descriptor of stdio", "inheritFds[0]", { argv: ["true"], inheritFds: [2] }],
+  ["a lone surrogate that stands for no byte", "argv[1]", { argv: ["true", "\ud800"] }],
   ["a number as a process id", "processId", { argv: ["true"], processId: 7 }],
   ["a process id too long", "processId", { argv: ["true"], processId: "x".repeat(8193) }],
   ["a label that is not a string", "labels.n", { argv: ["true"], labels: { n: 1 } }],
@@ -216,6 +217,11 @@ describeBackends("refusals", (subject) => {
   });
 
   if (!supports.inheritFds) {
+    it("refuses bytes that are not UTF-8, which cannot be sent, and names the argument", async () => {
+      const refused = { code: "INVALID_PARAMS", data: { field: "argv[1]" } };
+      expect(await refusal(start({ argv: ["true", "a\udcff"] }))).toEqual(refused);
+    });
+
     it("refuses inheritFds where it is not supported", async () => {
       const refused = { code: "UNSUPPORTED", data: { what: "inheritFds" } };
       expect(await refusal(start({ argv: ["true"], inheritFds: [3] }))).toEqual(refused);

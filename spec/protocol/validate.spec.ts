@@ -87,10 +87,27 @@ describe("a process spec", () => {
     ["inheritFds", { ...OK, inheritFds: 3 }],
     ["inheritFds[0]", { ...OK, inheritFds: [2] }],
     ["inheritFds[1]", { ...OK, inheritFds: [3, "4"] }],
+    ["inheritFds", { ...OK, inheritFds: [0], tty: true }],
+    ["inheritFds", { ...OK, inheritFds: [0, 3], pipeStdin: true }],
+    ["argv[1]", { argv: ["true", "\udcff"] }],
+    ["env", { ...OK, env: { "\udcff": "x" } }],
+    ["cwd", { ...OK, cwd: "/\udcff" }],
+    ["labels.owner", { ...OK, labels: { owner: "\ud800" } }],
     ["labels", { ...OK, labels: "me" }],
     ["labels.owner", { ...OK, labels: { owner: 1 } }],
   ])("is refused for its %s: %j", (field, spec) => {
     expect(checkSpec(spec, limits)).toEqual({ field, message: expect.stringMatching(/\S/) });
+  });
+
+  it("may have bytes that are not UTF-8 for a program of this machine, and no other lone surrogates", () => {
+    const here = { ...limits, rawBytes: true };
+    const bytes = "caf\udce9 \u{1f600}";
+    expect(checkSpec({ argv: ["true", bytes], cwd: `/${bytes}`, arg0: bytes, env: { [bytes]: bytes } }, here)).toBe(
+      undefined,
+    );
+    expect(checkSpec({ argv: ["true", "\udc7f"] }, here)?.field).toBe("argv[1]");
+    expect(checkSpec({ argv: ["true"], env: { A: "\ud83d" } }, here)?.field).toBe("env.A");
+    expect(checkSpec({ argv: ["true"], labels: { a: bytes } }, here)?.field).toBe("labels.a");
   });
 
   it("is judged without an exception, whatever it is", () => {

@@ -109,7 +109,7 @@ describe("without a working sandbox", () => {
     file: "/bin/sh",
     argv: ["sh", "-c", `touch ${scratch("ran")}`],
     cwd: "/",
-    env: {},
+    env: [],
     tty: undefined,
     pipeStdin: false,
     merge: false,

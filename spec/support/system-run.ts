@@ -49,6 +49,11 @@ export function cliArgv(...args: string[]): string[] {
   return [process.execPath, join(dist, "lib/cli/main.js"), ...args];
 }
 
+/** The same as a shell starts it, through the head of its file: what it was started with passes through. */
+export function installedArgv(...args: string[]): string[] {
+  return [join(dist, "lib/cli/main.js"), ...args];
+}
+
 /** Runs our command line. */
 export function runCli(args: readonly string[], options: RunProgramOptions = {}): Promise<Ran> {
   return runProgram(cliArgv(...args), options);

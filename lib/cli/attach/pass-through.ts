@@ -43,7 +43,7 @@ export async function passThrough(child: Process, options: PassThroughOptions): 
     stop.abort(connectionGivenUp());
   };
   const reader = new ReaderDeadline(child, { ...options, onGiveUp: () => stop.abort() });
-  const cleanups: (() => unknown)[] = [() => reader.release(), forwardSignals(child, options.signals, giveUp)];
+  const cleanups: (() => unknown)[] = [() => reader.release(), forwardSignals(child, options.signals, giveUp, !link)];
   const onDetach = options.detachable ? () => stop.abort() : undefined;
   // In a raw terminal Ctrl-C is a key and not a signal. While the link is down, it cannot reach the process, so it is for us.
   let interrupts = 0;

@@ -46,7 +46,7 @@ export async function runCaptured(
       const giveUp = () => {
         if (link && link.state !== "connected") reject(connectionGivenUp());
       };
-      cleanups.push(forwardSignals(child as Process, ALL_SIGNALS, giveUp));
+      cleanups.push(forwardSignals(child as Process, ALL_SIGNALS, giveUp, !link));
     });
     if (stdin) cleanups.push(forwardStdin(child, { passEnd: true }));
     const { timeoutMs } = spec;

@@ -1,10 +1,9 @@
 // `execwire mcp`: serves exec sessions as tools for an AI agent on stdin and stdout. All processes end with the client.
-import { resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import type { PathMapping } from "../../exec/sessions/path-mapping.ts";
 import { openExecSessions } from "../../exec/sessions/sessions.ts";
 import type { Backend } from "../../process/backend.ts";
-import { addServerOptions, collectPairs, type ServerOptions } from "../options.ts";
+import { absoluteDirectory, addServerOptions, collectPairs, type ServerOptions } from "../options.ts";
 import { say, UsageError } from "../report.ts";
 import { ShutdownSignal } from "../server/shutdown-signal.ts";
 
@@ -61,7 +60,7 @@ async function host(options: McpOptions, version: string): Promise<void> {
       env: { ...UNATTENDED, ...options.env },
       envPolicy: { inherit: isRemote ? "core" : "all" },
       // On a server, a path of this machine is valid only with a workspace mapping.
-      cwd: isRemote && (!workspace || cwd === undefined) ? cwd : resolve(cwd ?? "."),
+      cwd: isRemote && (!workspace || cwd === undefined) ? cwd : cwd && absoluteDirectory(cwd),
       onGone: (reason) => shutdown.request(reason),
     });
     cleanups.push(close, () => sessions.close({ graceMs: CLOSE_GRACE_MS }));
@@ -94,7 +93,7 @@ function parsePathMapping(text: string): PathMapping {
   if (local === undefined || remote === undefined) {
     throw new InvalidArgumentError("It must have the form LOCAL=REMOTE, such as /home/me/app=/data/app.");
   }
-  return { local: resolve(local), remote };
+  return { local: absoluteDirectory(local), remote };
 }
 
 const HELP = `

@@ -1,16 +1,21 @@
 // `execwire run`: runs one command, locally or on a server, and passes it through. No output is lost, however slow our reader is
 // (attach/reader-deadline.ts has the exceptions);
 // signals sent to us reach the command's whole process group.
-import { resolve } from "node:path";
+import { closeSync } from "node:fs";
+import { isatty } from "node:tty";
 import { type Command, Option } from "commander";
 import { type ProcessSpec, present } from "../../../protocol/index.ts";
 import type { Link } from "../../client/link.ts";
+import { ExecwireError } from "../../errors.ts";
 import type { Backend } from "../../process/backend.ts";
 import type { SpawnerName } from "../../spawn/load-spawner.ts";
-import { ALL_SIGNALS } from "../attach/forward-signals.ts";
+import { passSignalsOn, startState } from "../../spawn/start-state.ts";
+import { ALL_SIGNALS, holdSignals } from "../attach/forward-signals.ts";
+import { isInBackground } from "../attach/job-control.ts";
 import { passThrough } from "../attach/pass-through.ts";
 import { terminalSize } from "../attach/terminal.ts";
 import {
+  absoluteDirectory,
   addServerOptions,
   collectPairs,
   milliseconds,
@@ -53,7 +58,7 @@ export function define(command: Command): void {
     .argument("<command>", "program to run; put -- before it, so that its options are not parsed here")
     .argument("[args...]", "arguments of the program")
     .option("-t, --tty", "run it in a terminal (with yours in raw mode, and of the same size)")
-    .option("-i, --interactive", "forward stdin (implied by -t on a terminal)")
+    .option("-i, --interactive", "pass stdin on (implied by -t on a terminal)")
     .option("--timeout <seconds>", "after this time, end it with everything it started; exit code 124", parseSeconds)
     .option("--grace <seconds>", "time from SIGTERM to SIGKILL (a server uses its own)", parseSeconds)
     .option("-e, --env <name=value>", "set an environment variable; may be repeated", collectPairs, {})
@@ -83,39 +88,64 @@ async function run(argv: readonly string[], options: RunOptions): Promise<number
   }
   const target = await (isRemote ? openRemote(options) : openLocal(options));
   try {
-    const isInteractive = options.interactive || (options.tty && process.stdin.isTTY) || false;
+    // Descriptors lead out of a sandbox.
+    const isIsolated = isRemote || options.sandbox !== undefined;
+    // In the background a terminal is forwarded, which stops us until we may read it: the command would read it at once.
+    const isReadable = !isatty(0) || !isInBackground();
+    const isPassed = !isIsolated && !options.tty && options.interactive === true && isReadable;
+    const isInteractive = !isPassed && (options.interactive || (options.tty && isatty(0)) || false);
     const spec = specOf(argv, options, { isRemote, isInteractive, isLocal: target.isLocal });
-    if (options.json || options.quiet) {
-      const { runCaptured } = await import("../attach/run-captured.ts");
-      return await runCaptured(target.backend, spec, {
-        json: options.json,
-        stdin: isInteractive,
-        link: target.link,
-        ...milliseconds("graceMs", options.grace),
-      });
-    }
-    const child = await target.backend.start(spec);
-    if (options.detach) {
-      await write("stdout", `${child.id}\n`);
-      return 0;
-    }
-    const code = await passThrough(child, {
-      delivery: "lossless",
-      terminal: options.tty ?? false,
-      stdin: isInteractive,
-      passEnd: true,
-      signals: ALL_SIGNALS,
-      link: target.link,
-      timeoutMs: spec.timeoutMs,
-      ...milliseconds("graceMs", options.grace),
+    if (!isRemote) holdSignals();
+    const inheritFds = isIsolated ? [] : [...(isPassed ? [0] : []), ...startState().fds];
+    const begin = (fds: readonly number[]) => passOutput(target, { ...spec, inheritFds: fds }, isInteractive, options);
+    return await begin(inheritFds).catch((error: unknown) => {
+      // A terminal of the portable spawner.
+      if (error instanceof ExecwireError && error.data.what === "inheritFds") return begin([]);
+      throw error;
     });
-    return code ?? 0;
   } finally {
     await target.backend.close();
   }
 }
 
+/** Runs the command; returns our exit code. */
+async function passOutput(
+  target: Target,
+  spec: ProcessSpec,
+  isInteractive: boolean,
+  options: RunOptions,
+): Promise<number> {
+  if (options.json || options.quiet) {
+    const { runCaptured } = await import("../attach/run-captured.ts");
+    return await runCaptured(target.backend, spec, {
+      json: options.json,
+      stdin: isInteractive,
+      link: target.link,
+      ...milliseconds("graceMs", options.grace),
+    });
+  }
+  const child = await target.backend.start(spec);
+  // The other end of a pipe must notice when the command closes its own.
+  for (const fd of spec.inheritFds ?? []) if (fd > 2) closeSync(fd);
+  if (options.detach) {
+    await write("stdout", `${child.id}\n`);
+    return 0;
+  }
+  const code = await passThrough(child, {
+    delivery: "lossless",
+    terminal: options.tty ?? false,
+    stdin: isInteractive,
+    passEnd: true,
+    signals: ALL_SIGNALS,
+    link: target.link,
+    timeoutMs: spec.timeoutMs,
+    ...milliseconds("graceMs", options.grace),
+  });
+  return code ?? 0;
+}
+
 async function openLocal({ spawner, grace }: RunOptions): Promise<Target> {
+  passSignalsOn();
   const [{ createSupervisor }, { hasProc }] = await Promise.all([
     import("../../local/supervisor.ts"),
     import("../../spawn/proc/proc.ts"),
@@ -142,7 +172,9 @@ function specOf(
   { isRemote, isInteractive, isLocal }: { isRemote: boolean; isInteractive: boolean; isLocal: boolean },
 ): ProcessSpec {
   const { TERM } = process.env;
-  const cwd = isLocal ? resolve(options.cwd ?? ".") : options.cwd;
+  // A local command stays in our directory, which may have been removed. A sandbox is made for a directory with a name.
+  const isNamed = options.cwd !== undefined || options.sandbox !== undefined || isRemote;
+  const cwd = isLocal && isNamed ? absoluteDirectory(options.cwd) : options.cwd;
   return present({
     argv,
     processId: options.id,
@@ -174,10 +206,18 @@ Examples:
   execwire run -d --id build -- make                        on the server started by execwire serve,
   execwire attach build                                     and watch it, as often as you like
 
-Signals sent to execwire go to the command's process group. execwire exits when the command has
-ended and all its output is written, however slow the reader is. But once a timeout or a signal has
-asked for the end, a reader that stands still for the grace time is given up, and a signal after the
-command's end gives it up at once; a line on stderr reports it. A job that the command detached on
+The command sees what it would see without execwire: arguments, environment and descriptors byte for
+byte, limits, ignored signals, and your directory, also one that was removed. It does not see your
+terminal as /dev/tty, unless -t gives it one: it leads a session of its own. ulimit -x shows a number
+by which its descendants are known. Its stdin is /dev/null without -i. With -i it is yours, and what
+the command does not read is left for the next program, except with -t, in a sandbox and on a server,
+for which execwire reads ahead.
+
+Signals sent to execwire go to the command's process group. Ctrl-Z stops both, and fg and bg continue
+both. execwire exits when the command has ended and all its output is written, however slow the
+reader is. But once a timeout or a signal has asked for the end, a reader that stands still for the
+grace time is given up, and a signal after the command's end gives it up at once; a line on stderr
+reports it. A job that the command detached on
 purpose (setsid, own output) outlives a command that exits normally. A timeout ends such a job too,
 and so does the third signal to a command that does not end.
 ${SANDBOX_HELP}

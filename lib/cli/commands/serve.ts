@@ -116,6 +116,7 @@ async function announce(url: string, credentials: Credentials): Promise<() => vo
 const HELP = `
 When the server is ready, it prints its URL as the only line on stdout; messages go to stderr.
 SIGTERM or SIGINT ends it with all its processes (exit code 0); a second signal kills them at once.
+SIGHUP, the end of its terminal, does so too, except under nohup.
 If the server itself is killed (SIGKILL), a small guard process kills them, unless --on-death is
 keep.
 

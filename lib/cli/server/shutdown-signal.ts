@@ -1,5 +1,6 @@
 // Decides when a server shuts down: on a signal, or when the program that started it ends.
 
+import { isHeeded } from "../ignored-signals.ts";
 import { exitSoon } from "../output.ts";
 
 /** The second signal exits at once. */
@@ -22,7 +23,7 @@ export class ShutdownSignal {
     this.requested = new Promise((resolve) => {
       this.#resolve = resolve;
     });
-    for (const signal of SIGNALS) process.on(signal, this.#onSignal);
+    for (const signal of SIGNALS.filter(isHeeded)) process.on(signal, this.#onSignal);
   }
 
   /** Requests the shutdown; only the first reason counts. */

@@ -2,9 +2,11 @@
 import { closeSync, openSync, readdirSync, writeSync } from "node:fs";
 import { constants } from "node:os";
 import koffi from "koffi";
-import type { TerminalSize } from "../../../protocol/index.ts";
+import { isIllFormed, type TerminalSize } from "../../../protocol/index.ts";
+import { encodeBytes } from "../byte-strings.ts";
 import type { ExitStatus, ProcessHandle } from "../child.ts";
 import { hostSignalName } from "../signals.ts";
+import { signalsForChildren } from "../start-state.ts";
 import { bind } from "./libc-calls.ts";
 import { type ResourceLimits, Rlimit } from "./rlimit.ts";
 
@@ -26,7 +28,8 @@ export interface SpawnRequest {
   readonly file: string;
   readonly argv: readonly string[];
   readonly env: readonly string[];
-  readonly cwd: string;
+  /** Undefined: the child is not moved. */
+  readonly cwd: string | undefined;
   /** Descriptor 0 of the child: one of ours to copy, or a path to open; a terminal opened so becomes the controlling one. */
   readonly stdin: string | number;
   /** Copied to the child's descriptor 1: one of ours, or 0, the terminal that `stdin` has opened in the child. */
@@ -53,6 +56,7 @@ const FD_CLOEXEC = 1;
 const TIOCSWINSZ = 0x5414;
 const MFD_CLOEXEC = 1;
 const PR_SET_CHILD_SUBREAPER = 36;
+const RLIMIT_NOFILE = 7;
 const RLIMIT_LOCKS = 10;
 const P_ALL = 0;
 const P_PID = 1;
@@ -152,13 +156,22 @@ export class Libc {
 
   /** prlimit(2): the limit of file locks of a process; pid 0 is this one. Undefined if it is gone or belongs to another user. */
   lockLimits(pid: number): ResourceLimits | undefined {
-    return this.#c.prlimit?.(pid, RLIMIT_LOCKS, null, this.#rlimit.words) === 0 ? this.#rlimit.get() : undefined;
+    return this.#limits(pid, RLIMIT_LOCKS);
   }
 
   /** prlimit(2): sets the limit of file locks; ignored if not permitted. */
   limitLocks(pid: number, limits: ResourceLimits): void {
-    this.#rlimit.set(limits);
-    this.#c.prlimit?.(pid, RLIMIT_LOCKS, this.#rlimit.words, null);
+    this.#setLimits(pid, RLIMIT_LOCKS, limits);
+  }
+
+  /** The same for the limit of open files. */
+  fileLimits(pid: number): ResourceLimits | undefined {
+    return this.#limits(pid, RLIMIT_NOFILE);
+  }
+
+  /** prlimit(2): sets the limit of open files; ignored if not permitted. */
+  limitFiles(pid: number, limits: ResourceLimits): void {
+    this.#setLimits(pid, RLIMIT_NOFILE, limits);
   }
 
   /**
@@ -219,25 +232,28 @@ export class Libc {
 
   /**
    * posix_spawn(3) on a worker thread, so that a hung file system does not block the event loop. The child leads a new
-   * session with default signal dispositions and an empty mask, and inherits only the descriptors of the request.
+   * session, inherits only the descriptors of the request, and ignores and blocks no signals but `signalsForChildren`.
    */
   spawn(request: SpawnRequest): Promise<number> {
     const actions = Buffer.alloc(128);
     this.#c.actionsInit(actions);
     this.#fillActions(actions, request);
     const pid = new Int32Array(1);
+    const { file, argv, env } = request;
+    const texts = { file: cString(file), argv: [...argv.map(cString), null], env: [...env.map(cString), null] };
     return new Promise<number>((resolve, reject) => {
       const done = (error: unknown, errno: number) => {
         if (error || errno !== 0) reject(error ?? new ErrnoError("posix_spawn", errno));
         else resolve(pid[0] as number);
+        // Until now the strings must stay in memory.
+        texts.argv.length = 0;
       };
-      const { file, argv, env } = request;
-      this.#c.spawn.async(pid, file, actions, this.#attributes, [...argv, null], [...env, null], done);
+      this.#c.spawn.async(pid, texts.file, actions, this.#attributes, texts.argv, texts.env, done);
     }).finally(() => this.#c.actionsDestroy(actions));
   }
 
   #fillActions(actions: Buffer, { cwd, stdin, stdout, stderr, inheritFds }: SpawnRequest): void {
-    this.#c.addChdir(actions, cwd);
+    if (cwd !== undefined) this.#c.addChdir(actions, cString(cwd));
     if (typeof stdin === "string") this.#c.addOpen(actions, 0, stdin, stdin === "/dev/null" ? 0 : O_RDWR, 0);
     else this.#c.addDup2(actions, stdin, 0);
     this.#c.addDup2(actions, stdout, 1);
@@ -261,6 +277,15 @@ export class Libc {
     }
   }
 
+  #limits(pid: number, resource: number): ResourceLimits | undefined {
+    return this.#c.prlimit?.(pid, resource, null, this.#rlimit.words) === 0 ? this.#rlimit.get() : undefined;
+  }
+
+  #setLimits(pid: number, resource: number, limits: ResourceLimits): void {
+    this.#rlimit.set(limits);
+    this.#c.prlimit?.(pid, resource, this.#rlimit.words, null);
+  }
+
   #faults(): number {
     return Number(this.#usage[MINOR_FAULTS]) + Number(this.#usage[MAJOR_FAULTS]);
   }
@@ -268,9 +293,11 @@ export class Libc {
   #makeAttributes(): Buffer {
     const attributes = Buffer.alloc(512);
     this.#c.attrInit(attributes);
-    // Reset every signal to its default: Node ignores SIGPIPE, and `yes | head -1` in a child that inherits this never ends.
-    this.#c.attrSigDefault(attributes, Buffer.alloc(128, 0xff));
-    this.#c.attrSigMask(attributes, Buffer.alloc(128));
+    const { ignored, blocked } = signalsForChildren();
+    // Reset all other signals to their default: Node ignores SIGPIPE, and `yes | head -1` in a child that inherits this never ends.
+    const reset = signalSet(ignored).map((word) => ~word);
+    this.#c.attrSigDefault(attributes, reset);
+    this.#c.attrSigMask(attributes, signalSet(blocked));
     this.#c.attrFlags(attributes, SETSIGDEF | SETSIGMASK | SETSID);
     return attributes;
   }
@@ -283,6 +310,18 @@ export class Libc {
 
 /** Offset of si_pid in siginfo_t, whose union is pointer-aligned. */
 const SI_PID = koffi.sizeof("void *") === 8 ? 16 : 12;
+
+/** A string of C: koffi encodes text as UTF-8, so one with other bytes is encoded here. */
+function cString(text: string): string | Buffer {
+  return isIllFormed(text) ? Buffer.concat([encodeBytes(text), Buffer.of(0)]) : text;
+}
+
+/** A sigset_t. */
+function signalSet(signals: readonly number[]): BigUint64Array {
+  const set = new BigUint64Array(16);
+  for (const signal of signals) set[0] = (set[0] as bigint) | (1n << BigInt(signal - 1));
+  return set;
+}
 
 function longs(count: number): BigInt64Array | Int32Array {
   return koffi.sizeof("long") === 8 ? new BigInt64Array(count) : new Int32Array(count);

@@ -14,6 +14,7 @@ import { FileSearch } from "../proc/child-inspector.ts";
 import { ProcTable } from "../proc/proc-table.ts";
 import { explainFailure } from "../spawn-error.ts";
 import { type ExitSource, SpawnedChild } from "../spawned-child.ts";
+import { lowerFileLimit } from "./file-limit.ts";
 import type { Libc, SpawnRequest } from "./libc.ts";
 import { Orphans } from "./orphans.ts";
 import { Reaper } from "./reaper.ts";
@@ -81,16 +82,18 @@ export class PosixSpawner implements Spawner {
 
   async #spawn(launch: Launch): Promise<Child> {
     const { io, request, childFds } = await this.#setUpStdio(launch);
-    const env = Object.entries(launch.env).map(([name, value]) => `${name}=${value}`);
     const pending = this.#marks.beginSpawn();
+    const restoreLimit = lowerFileLimit(this.#libc, launch.inheritFds);
     try {
-      const { file, argv, cwd, inheritFds } = launch;
+      const { file, argv, env, cwd, inheritFds } = launch;
       const pid = await this.#libc.spawn({ file, argv, env, cwd, inheritFds, ...request });
       this.#marks.endSpawn(pending, pid);
+      restoreLimit(pid);
       const killer = new Killer(pid, io, this.#table, this.#posix);
       return new SpawnedChild(pid, io, new ReapedExit(pid, this.#reaper, this.#posix), killer, this.#search);
     } catch (error) {
       this.#marks.endSpawn(pending);
+      restoreLimit();
       io.release();
       throw await this.#explain(launch, error);
     } finally {
@@ -106,7 +109,7 @@ export class PosixSpawner implements Spawner {
     }
   }
 
-  #openPipes({ pipeStdin, merge }: Launch): StdioSetup {
+  #openPipes({ pipeStdin, merge, inheritFds }: Launch): StdioSetup {
     const opened: number[] = [];
     const pipe = () => {
       const ends = this.#libc.pipe();
@@ -116,8 +119,8 @@ export class PosixSpawner implements Spawner {
     try {
       const [stdout, childStdout] = pipe();
       const [stderr, childStderr] = merge ? [undefined, childStdout] : pipe();
-      const [childStdin, stdin] = pipeStdin ? pipe() : ["/dev/null" as const, undefined];
-      const childFds = new Set([childStdout, childStderr, ...(typeof childStdin === "number" ? [childStdin] : [])]);
+      const [childStdin, stdin] = pipeStdin ? pipe() : [inheritFds.includes(0) ? 0 : ("/dev/null" as const), undefined];
+      const childFds = new Set([childStdout, childStderr, ...(pipeStdin ? [childStdin as number] : [])]);
       return {
         io: new PipeIo({ stdin, stdout, stderr }, this.#buffer, this.#pipeCalls),
         request: { stdin: childStdin, stdout: childStdout, stderr: childStderr },

@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { firstValueFrom } from "rxjs";
 // Not the whole library: the module loader opens many files at once.
 import { createSupervisor } from "../../../dist/lib/local/supervisor.js";
-import { lines } from "../../../dist/lib/process/text.js";
+import { lines } from "../../../dist/lib/process/lines.js";
 
 const [spawner, kind] = process.argv.slice(2);
 const supervisor = createSupervisor({ spawner });

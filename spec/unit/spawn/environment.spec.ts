@@ -1,6 +1,6 @@
 // The environment rules one by one.
 import { describe, expect, it } from "@jest/globals";
-import { buildEnvironment } from "../../../lib/spawn/environment.ts";
+import { buildEnvironment, environmentEntries } from "../../../lib/spawn/environment.ts";
 
 const OWN = { PATH: "/bin", HOME: "/home/me", path: "lower", API_KEY: "k", EDITOR: "vi", UNSET: undefined };
 
@@ -66,5 +66,45 @@ describe("the environment of a child", () => {
     expect(() => buildEnvironment({ envPolicy }, {}, 101 * 101 - 1)).toThrow(
       expect.objectContaining({ code: "LIMIT_EXCEEDED", data: { limit: "envGlobSteps" } }),
     );
+  });
+});
+
+describe("the entries of an environment", () => {
+  const original = (entry: string, name: string, value: string, isRepeated = false) => ({
+    entry,
+    name,
+    value,
+    isRepeated,
+  });
+  const originals = [
+    original("B=1", "B", "1"),
+    original("L=\udce9", "L", "\ufffd"),
+    original("no equals sign", "", "no equals sign"),
+    original("A=1", "A", "1"),
+    original("B=2", "B", "2", true),
+  ];
+  const own = { A: "1", B: "1", L: "\ufffd" };
+  const entriesFor = (spec: Parameters<typeof buildEnvironment>[0], now: Record<string, string> = own) =>
+    environmentEntries(buildEnvironment(spec, now), spec, originals);
+  const everything = { inherit: "all", ignoreDefaultExcludes: true } as const;
+
+  it("are the original ones, in their order, if the policy passes everything", () => {
+    expect(entriesFor({ envPolicy: everything })).toEqual(["B=1", "L=\udce9", "no equals sign", "A=1", "B=2"]);
+  });
+
+  it("that a program has changed since its start are the new ones", () => {
+    expect(entriesFor({ envPolicy: everything }, { A: "3", N: "4" })).toEqual(["no equals sign", "A=3", "N=4"]);
+    expect(entriesFor({ envPolicy: everything, env: { B: "5", L: "6" } })).toEqual([
+      "no equals sign",
+      "A=1",
+      "B=5",
+      "L=6",
+    ]);
+  });
+
+  it("that a policy cannot judge by a name are not passed by one that filters", () => {
+    expect(entriesFor({ envPolicy: { ...everything, exclude: ["A"] } })).toEqual(["B=1", "L=\udce9"]);
+    expect(entriesFor({ envPolicy: { inherit: "none" }, env: { A: "1" } })).toEqual(["A=1"]);
+    expect(entriesFor({ env: { A: "1" } })).toEqual(["A=1"]);
   });
 });
