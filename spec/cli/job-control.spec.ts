@@ -38,7 +38,7 @@ const isStopped = (pid: number, expected: boolean) =>
 describe.each(["posix", "portable"])("execwire run with the %s spawner in an interactive shell", (spawner) => {
   const run = installedArgv("run", "--spawner", spawner, "--").join(" ");
 
-  it("stops with its command at Ctrl-Z, and continues with it", async () => {
+  it("Q09 stops with its command at Ctrl-Z, and continues with it", async () => {
     const shell = await openShell();
     const script = `trap 'echo conti''nued' CONT; echo pid $$.; while :; do sleep 0.05; done`;
     const pid = Number(

@@ -46,7 +46,7 @@ describe.each(ways)("a command of execwire run with $name", ({ name, options }) 
     expect(direct.stdout).toMatch(/Max open files +777 /);
   });
 
-  it("ignores what nohup and background jobs ignore, and so does execwire itself", async () => {
+  it("Q06 ignores what nohup and background jobs ignore, and so does execwire itself", async () => {
     const ran = await around(
       `trap '' HUP INT; "$@" sh -c 'echo up; read -r _; echo finished' <'${scratch("fifo")}' >'${scratch("out")}' 2>&1 & own=$!
        exec 5>'${scratch("fifo")}'
@@ -62,7 +62,7 @@ describe.each(ways)("a command of execwire run with $name", ({ name, options }) 
     expect(bytes(ran).replace(/^\n/m, "")).toBe("code 0\nup\nfinished\n");
   });
 
-  it("stays in a directory that was removed, and says so if it needs the name", async () => {
+  it("Q26 stays in a directory that was removed, and says so if it needs the name", async () => {
     const ran = await around(
       `mkdir '${scratch(name)}'; cd '${scratch(name)}'; rmdir '${scratch(name)}'
        "$@" -- echo here; "$@" -C / -- pwd; "$@" -C below -- pwd; echo $?`,
@@ -72,11 +72,11 @@ describe.each(ways)("a command of execwire run with $name", ({ name, options }) 
     expect(ran.stderr).toMatch(/execwire: the working directory was removed; name another one with --cwd\n/);
   });
 
-  it("gets a substituted process as a file", async () => {
+  it("Q01 gets a substituted process as a file", async () => {
     expect(bytes(await around('"$@" cat <(echo substituted)', ...options, "--"))).toBe("substituted\n");
   });
 
-  it("stays in a directory whose name is not UTF-8", async () => {
+  it("Q04 stays in a directory whose name is not UTF-8", async () => {
     const directory = `${scratch(uniqueName("d"))}$'\\xff'`;
     const ran = await around(
       `mkdir ${directory}; cd ${directory}; "$@" pwd | od -An -c -v | tail -n 1`,
@@ -88,7 +88,7 @@ describe.each(ways)("a command of execwire run with $name", ({ name, options }) 
 });
 
 describe("bytes that are not UTF-8", () => {
-  it("reach the command unchanged as arguments and as variables", async () => {
+  it("Q04 reach the command unchanged as arguments and as variables", async () => {
     const script = `V=$'\\xe9' "$@" -e N=$'n\\xff' -- sh -c 'printf "%s|" "$V" "$N" "$@"' sh $'a\\xffb' $'\\xf0\\x9f\\x98' $'\\xc3\\xa9\\xed\\xb3\\xbf' ''`;
     const ran = await around(`${script.replace(/^/, "")} | od -An -tx1 -v`);
     const words = ["\xe9", "n\xff", "a\xffb", "\xf0\x9f\x98", "\xc3\xa9\xed\xb3\xbf", ""];
@@ -167,7 +167,7 @@ describe.each(["posix", "portable"])("descriptors with the %s spawner", (spawner
     expect(ran.stdout).toBe("ended\n");
   });
 
-  it("of make's jobserver reach a make below", async () => {
+  it("Q01 of make's jobserver reach a make below", async () => {
     const makefile = scratch(uniqueName("Makefile"));
     writeFileSync(makefile, "all:\n\t+@$(RUN) $(MAKE) -f $(FILE) below\nbelow: one two\none two:\n\t@echo made\n");
     const ran = await around(`make -f '${makefile}' -j2 RUN="$*" FILE='${makefile}' 2>&1`, "--spawner", spawner, "--");
@@ -175,7 +175,7 @@ describe.each(["posix", "portable"])("descriptors with the %s spawner", (spawner
     expect(ran.stdout.replace(/^make.*directory.*\n/gm, "")).toBe("made\nmade\n");
   });
 
-  it("of stdin are the command's own with -i, and what it leaves is there for the next", async () => {
+  it("Q27 of stdin are the command's own with -i, and what it leaves is there for the next", async () => {
     const file = scratch(uniqueName("stdin"));
     writeFileSync(file, "1\n2\n3\n");
     const ran = await around(
@@ -213,7 +213,7 @@ describe("what a program starts with the library", () => {
 });
 
 describe("what execwire serve starts", () => {
-  it("has the soft limit of open files of before, and no ignored signals", async () => {
+  it("Q03 has the soft limit of open files of before, and no ignored signals", async () => {
     mkdirSync(scratch("runtime"));
     const ran = await bash(
       `export XDG_RUNTIME_DIR='${scratch("runtime")}'; ulimit -Sn 777; trap '' HUP INT
