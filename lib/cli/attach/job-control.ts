@@ -9,6 +9,7 @@ import { isHeeded } from "../ignored-signals.ts";
 export function shareStops(child: Process): () => void {
   if (process.platform === "win32" || !isHeeded("SIGTSTP") || !isHeeded("SIGTTIN")) return () => undefined;
   const onStop = async () => {
+    stopListening();
     // Not SIGTSTP: nothing stops the group of a session leader that way, since no shell could continue it.
     await child.signal("SIGSTOP").catch(() => undefined);
     await stopOurselves();
