@@ -1,5 +1,7 @@
 // The protocol of execwire as pure data: types, limits, error codes and checks. No `node:` import, so it also runs in a
 // browser.
+
+export type { FrameLimits } from "./check-frame.ts";
 export { checkClientMessage, checkParams, checkResult, checkServerMessage, isMethod } from "./check-message.ts";
 export { checkSandbox } from "./check-sandbox.ts";
 export { checkInteger, checkOneOf, checkText, ifPresent, type Problem } from "./check-value.ts";
@@ -34,6 +36,7 @@ export {
   type ChangeMessage,
   type ClientMessage,
   type EventMessage,
+  type ExitMessage,
   type FailedMessage,
   type GapMessage,
   type HelloMessage,
@@ -50,7 +53,7 @@ export {
   type WelcomeMessage,
   type WireError,
 } from "./messages.ts";
-export { present } from "./present.ts";
+export { type Present, present } from "./present.ts";
 export type {
   Activity,
   ActivityState,
@@ -72,6 +75,7 @@ export { isByteString, isIllFormed, toWellFormed } from "./raw-bytes.ts";
 export type { FileAccess, FileRule, NamedPath, ResourceBounds, SandboxPolicy } from "./sandbox.ts";
 export { utf8Bytes, utf8Prefix } from "./utf8.ts";
 export {
+  type Arguments,
   checkGrace,
   checkReadOptions,
   checkSignal,
@@ -80,4 +84,5 @@ export {
   checkStart,
   checkTermination,
   checkWrite,
+  type SpecLimits,
 } from "./validate.ts";

@@ -1,6 +1,7 @@
 // The only way to leave out fields that are not given.
 
-type Present<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+/** The fields of T without those that are undefined. */
+export type Present<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };
 

@@ -5,6 +5,7 @@ import { Cursor } from "./cursor.ts";
 import type { Hold, LogView } from "./log-view.ts";
 import { Reader } from "./reader.ts";
 
+/** What a call of `next` resolves with. */
 type Result = IteratorResult<Delivery, undefined>;
 
 const DONE: Result = { done: true, value: undefined };
@@ -36,11 +37,11 @@ export class DeliveryIterator implements AsyncIterableIterator<Delivery> {
     return this;
   }
 
-  next(): Promise<Result> {
+  next(): Promise<IteratorResult<Delivery, undefined>> {
     return this.#calls.run(() => this.#pull());
   }
 
-  return(): Promise<Result> {
+  return(): Promise<IteratorResult<Delivery, undefined>> {
     this.#finish();
     return Promise.resolve(DONE);
   }

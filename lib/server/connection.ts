@@ -91,6 +91,10 @@ export class Connection implements ServedConnection {
     return !this.#changes.isOpen && !this.#dispatcher?.isBusy;
   }
 
+  get owesOutput(): boolean {
+    return this.#dispatcher?.owesOutput ?? false;
+  }
+
   /** Ends the connection to make room for another one. */
   evict(): void {
     this.#drop();

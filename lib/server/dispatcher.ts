@@ -208,6 +208,11 @@ export class Dispatcher {
     );
   }
 
+  /** Whether a lossless client has not been sent the end of a process that is over. */
+  get owesOutput(): boolean {
+    return [...this.#subscriptions.values()].some(({ subscription }) => subscription.owesOutput);
+  }
+
   /** Ends all subscriptions and pending calls: the connection has ended. */
   end(): void {
     this.#over = true;

@@ -14,6 +14,8 @@ import type { SharedResources } from "./shared-resources.ts";
 export interface ServedConnection extends SessionConnection {
   /** Closes the connection; its session stays. */
   close(code: number, reason: string): void;
+  /** Whether it has not sent all output of an ended process to a client that counts on it. */
+  readonly owesOutput: boolean;
   /** Called when a process has changed its state. */
   changed?(process: ProcessInfo): void;
 }

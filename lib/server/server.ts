@@ -64,6 +64,9 @@ export interface ExecwireServer {
   close(): Promise<void>;
 }
 
+/** How often a stopping server looks whether its clients were sent everything. */
+const DELIVERY_CHECK_MS = 10;
+
 /** Addresses that only this machine can reach. */
 const LOOPBACK = /^(127\.\d+\.\d+\.\d+|::1|localhost)$/;
 
@@ -131,9 +134,9 @@ function checkAuth(auth: Auth): void {
 }
 
 class Server implements ExecwireServer {
-  readonly context: ServerContext;
-  readonly descriptors: Descriptors;
-  listener: Listener | undefined;
+  readonly #context: ServerContext;
+  readonly #descriptors: Descriptors;
+  #listener: Listener | undefined;
   readonly #connections = new Set<ServedConnection>();
   readonly #dialect: Dialect | undefined;
   readonly #stopWatching: () => void;
@@ -146,12 +149,12 @@ class Server implements ExecwireServer {
     const processes = new SharedProcesses(backend);
     this.#onError = options.onError ?? reportToConsole;
     this.#dialect = options.dialect;
-    this.descriptors = new Descriptors(merged.reservedDescriptors);
-    this.context = {
+    this.#descriptors = new Descriptors(merged.reservedDescriptors);
+    this.#context = {
       backend,
       processes,
       sessions: new Sessions(clock, merged, (session) => this.#endOwned(session)),
-      slots: new ConnectionSlots(merged, this.descriptors),
+      slots: new ConnectionSlots(merged, this.#descriptors),
       auth: options.auth,
       limits: merged,
       metrics: serverMetrics(options.meter),
@@ -159,7 +162,7 @@ class Server implements ExecwireServer {
       resources: createSharedResources(merged, clock),
       closeSession: async (session, graceMs) => {
         await this.#endOwned(session, graceMs);
-        this.context.sessions.end(session);
+        this.#context.sessions.end(session);
       },
       onOver: (connection) => this.#connections.delete(connection),
       onRefused: options.onRefused ?? (() => undefined),
@@ -175,32 +178,58 @@ class Server implements ExecwireServer {
     this.#stopWatching = () => changes.unsubscribe();
   }
 
+  get context(): ServerContext {
+    return this.#context;
+  }
+
+  get descriptors(): Descriptors {
+    return this.#descriptors;
+  }
+
+  set listener(listener: Listener | undefined) {
+    this.#listener = listener;
+  }
+
   get url(): string | undefined {
-    return this.listener?.url;
+    return this.#listener?.url;
   }
 
   accept(transport: Transport, token?: string): void {
-    this.#connections.add(new Connection(this.context, transport, token));
+    this.#connections.add(new Connection(this.#context, transport, token));
   }
 
   acceptDialect(transport: Transport): void {
     if (!this.#dialect) throw new ExecwireError("UNSUPPORTED", "this server has no dialect");
-    this.#connections.add(this.#dialect.accept(transport, this.context));
+    this.#connections.add(this.#dialect.accept(transport, this.#context));
   }
 
   async close(): Promise<void> {
-    const stopped = this.listener?.close();
-    this.context.sessions.endAll();
+    const stopped = this.#listener?.close();
+    const release = this.#context.sessions.endAll();
     // Connections stay open until the processes have ended, so that viewers see how they end.
     await Promise.all(this.#ends);
+    await this.#delivered();
+    release();
     for (const connection of this.#connections) connection.close(CLOSE.goingAway, "the server stops");
     this.#stopWatching();
     await stopped;
   }
 
+  /** Waits until every lossless client was sent what it has not received, for the grace at most. */
+  async #delivered(): Promise<void> {
+    const { clock, limits } = this.#context;
+    let isOver = false;
+    const cancel = clock.after(limits.graceMs, () => {
+      isOver = true;
+    });
+    while (!isOver && [...this.#connections].some(({ owesOutput }) => owesOutput))
+      await new Promise<void>((resolve) => clock.after(DELIVERY_CHECK_MS, resolve));
+    cancel();
+  }
+
   /** Ends the processes that a session started. Never rejects; `close` waits for it. */
   #endOwned(session: Session, graceMs?: number): Promise<void> {
-    const end = endOwned(this.context, session, graceMs).catch(this.#onError);
+    const end = endOwned(this.#context, session, graceMs).catch(this.#onError);
     this.#ends.add(end);
     return end.finally(() => this.#ends.delete(end));
   }

@@ -82,9 +82,10 @@ export class WireProxy {
   }
 
   async close(): Promise<void> {
+    const closed = this.#server.listening ? once(this.#server, "close") : undefined;
     this.#server.close();
     this.refuse();
-    if (this.#server.listening) await once(this.#server, "close");
+    await closed;
   }
 
   #forward(near: Socket): void {

@@ -56,6 +56,12 @@ export class CodexSubscription implements AckedSource, Receiver {
     return (this.#missedSeq > 0 ? undefined : this.#subscription?.sentSeq) ?? this.#received.acked;
   }
 
+  /** Whether the log has ended and the connected client has not been sent all of it. */
+  get owesOutput(): boolean {
+    const isPushing = this.#target !== undefined && this.#subscription !== undefined && this.#missedSeq === 0;
+    return isPushing && this.log.closed && this.sentSeq < this.log.headSeq;
+  }
+
   /** Starts pushing after the received position. After a resume, waits for the client to read first what it missed. */
   attach(target: PushTarget, { resumed }: { readonly resumed: boolean }): void {
     const { log } = this;

@@ -150,6 +150,10 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
     this.#drop();
   }
 
+  get owesOutput(): boolean {
+    return [...this.#processes].some(({ subscription }) => subscription.owesOutput);
+  }
+
   /** Only viewers are closed to make room for others. */
   readonly isIdle = false;
 

@@ -54,6 +54,11 @@ export class Subscription {
     return this.#reader.cursor.afterSeq;
   }
 
+  /** Whether its log has ended and a lossless client has not been sent all of it. */
+  get owesOutput(): boolean {
+    return !this.#isOver && this.#position !== undefined && this.#reader.cursor.view.closed;
+  }
+
   /** Starts sending; from now on each append continues it. */
   start(): void {
     if (!this.#isOver) this.#reader.start();

@@ -84,7 +84,12 @@ export class Session<K extends SessionState = SessionState, C extends SessionCon
 
   /** Ends the session. */
   end(): void {
-    this.over = true;
+    this.stop();
     this.state.end();
+  }
+
+  /** Starts no more processes. Its client, while it is connected, still gets what it has not read. */
+  stop(): void {
+    this.over = true;
   }
 }

@@ -79,16 +79,30 @@ export class Sessions {
 
   /** Ends a session now. */
   end(session: Session): void {
-    this.#expiries.get(session)?.();
-    this.#expiries.delete(session);
-    if (!this.#sessions.delete(session.id)) return;
-    this.#counts[session.role] -= 1;
+    if (!this.#remove(session)) return;
     session.end();
     this.#onEnd(session);
   }
 
-  /** Ends all sessions. */
-  endAll(): void {
+  /** Ends all sessions. Those with a connection keep what their clients have not read until the returned function is called. */
+  endAll(): () => void {
+    const connected = [...this.#sessions.values()].filter(({ connection }) => connection !== undefined);
+    for (const session of connected) {
+      this.#remove(session);
+      session.stop();
+      this.#onEnd(session);
+    }
     for (const session of this.#sessions.values()) this.end(session);
+    return () => {
+      for (const session of connected) session.end();
+    };
+  }
+
+  #remove(session: Session): boolean {
+    this.#expiries.get(session)?.();
+    this.#expiries.delete(session);
+    const isRemoved = this.#sessions.delete(session.id);
+    if (isRemoved) this.#counts[session.role] -= 1;
+    return isRemoved;
   }
 }
