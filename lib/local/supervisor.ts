@@ -25,6 +25,7 @@ import { SANDBOX_NAME, Sandboxes } from "../sandbox/sandboxes.ts";
 import type { Leftover, Spawner } from "../spawn/child.ts";
 import { Guard, type OnSupervisorDeath } from "../spawn/guard/guard.ts";
 import { loadSpawner, type SpawnerName } from "../spawn/load-spawner.ts";
+import { hasProc } from "../spawn/proc/proc.ts";
 import { isSignal } from "../spawn/signals.ts";
 import { ownDirectory, shownDirectory } from "../spawn/start-state.ts";
 import { followProcesses, type ProcessMetrics, processMetrics } from "../telemetry/process-metrics.ts";
@@ -45,9 +46,9 @@ export interface SupervisorOptions {
    */
   readonly subreaper?: boolean;
   /**
-   * What happens to the processes when this program is killed with SIGKILL. `kill`: a small helper process, started with the
-   * first process, ends them and their descendants (Linux; elsewhere createSupervisor throws UNSUPPORTED). Default `keep`:
-   * nothing ends them, and no process is started that you did not ask for.
+   * What happens to the processes when this program ends without `close` and cannot end them itself: by a signal for which it
+   * has no listener, or by SIGKILL. `kill` (the default on Linux; elsewhere createSupervisor throws UNSUPPORTED): a small helper
+   * process, started with the first process, ends them and their descendants. `keep`: nothing ends them.
    */
   readonly onSupervisorDeath?: OnSupervisorDeath;
   /**
@@ -115,7 +116,7 @@ export class Supervisor implements Backend {
       onReleased: (pid, leftover) => this.#onReleased(pid, leftover),
       onBug: this.#onError,
     };
-    const { spawner = "auto", subreaper = false, onSupervisorDeath = "keep" } = options;
+    const { spawner = "auto", subreaper = false, onSupervisorDeath = hasProc() ? "kill" : "keep" } = options;
     if (onSupervisorDeath === "kill") this.#guard = new Guard(this.#onError);
     const guard = this.#guard;
     this.#spawner = typeof spawner === "function" ? spawner() : loadSpawner({ spawner, subreaper, guard });

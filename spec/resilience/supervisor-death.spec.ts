@@ -178,14 +178,25 @@ describe.each(["posix", "portable"] as const)("a program with the %s spawner", (
     return { child, own, supervised, guards: children.filter((pid: number) => pid !== own && pid !== supervised) };
   };
 
-  it("gets no guard unless it asks for one, and its processes outlive a SIGKILL", async () => {
-    const { child, supervised, guards } = await startGuarded("default", "exec sleep 300");
+  it.each(["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGKILL"] as const)(
+    "leaves no process behind with the defaults when it ends by %s, and ends by that signal",
+    async (signal) => {
+      const { child, supervised, guards } = await startGuarded("default", "ulimit -c 0; sleep 300 & exec sleep 300");
+      const ended = once(child, "exit");
+      child.kill(signal);
+      expect(await ended).toEqual([null, signal]);
+      await allGone(supervised, ...guards);
+    },
+  );
+
+  it("has no guard if it wants none, and its processes outlive a SIGKILL", async () => {
+    const { child, supervised, guards } = await startGuarded("keep", "exec sleep 300");
     expect(guards).toEqual([]);
     await kill(child);
     expect(isAlive(supervised)).toBe(true);
   });
 
-  it("can ask for a guard, which spares children that the program started without the supervisor", async () => {
+  it("has a guard that spares children that the program started without the supervisor", async () => {
     const { child, own, supervised, guards } = await startGuarded("kill", "exec sleep 300");
     expect(guards).toEqual(guardsOf(child.pid));
     await kill(child);

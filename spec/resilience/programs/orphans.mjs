@@ -5,7 +5,7 @@ import { firstValueFrom } from "rxjs";
 import { createSupervisor, lines } from "../../../dist/lib/index.js";
 
 const ORPHANS = 1000;
-const supervisor = createSupervisor({ subreaper: true });
+const supervisor = createSupervisor({ subreaper: true, onSupervisorDeath: "keep" });
 // Each orphan outlives its parent; every fifth one leads a session of its own, which does not show its parent.
 const script = `
 i=0
