@@ -51,7 +51,7 @@ export { ExecwireError } from "./errors.ts";
 export type { RunChunk, RunStream } from "./exec/run/capture.ts";
 export type { CapturedOutput, CapturedOutputJson, Omission } from "./exec/run/captured-output.ts";
 export type { RunResult } from "./exec/run/result.ts";
-export { type Run, run, startRun } from "./exec/run/run.ts";
+export { type Run, RunFailed, run, runOrThrow, runShell, startRun } from "./exec/run/run.ts";
 export type { Drain } from "./exec/run/run-deadlines.ts";
 export { type RunOptions, runDefaults } from "./exec/run/run-options.ts";
 export { execText } from "./exec/sessions/exec-text.ts";

@@ -22,6 +22,7 @@
  * - `CONNECTION_LOST` the connection was lost and recovery gave up; `data.reason` gives the reason. The state of the processes
  *   is unknown
  * - `PROTOCOL_VIOLATION` the peer sent something that the protocol does not allow
+ * - `RUN_FAILED` a command that was to succeed did not; never on the wire
  * - `OUTPUT_LOST` a reader that refuses gaps met one
  * - `INTERNAL` a bug in execwire
  */
@@ -45,6 +46,7 @@ export type ErrorCode =
   | "VERSION_UNSUPPORTED"
   | "CONNECTION_LOST"
   | "PROTOCOL_VIOLATION"
+  | "RUN_FAILED"
   | "OUTPUT_LOST"
   | "INTERNAL";
 

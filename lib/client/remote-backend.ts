@@ -16,6 +16,7 @@ import { type Cancel, type Clock, guardedClock, systemClock } from "../clock.ts"
 import { ExecwireError, fromWireError, refuse } from "../errors.ts";
 import { GuardedObservable, type ReportError, reportToConsole } from "../log/guarded-observable.ts";
 import type { Backend, CloseOptions, StartOptions } from "../process/backend.ts";
+import { abortableStart } from "../process/end-tree.ts";
 import { Process } from "../process/process.ts";
 import type { OpenTransport } from "../transport/transport.ts";
 import { Link } from "./link.ts";
@@ -78,7 +79,11 @@ export class RemoteBackend implements Backend {
     });
   }
 
-  start(spec: ProcessSpec, { incarnation = newUuid() }: StartOptions = {}): Promise<Process> {
+  start(spec: ProcessSpec, { incarnation = newUuid(), signal }: StartOptions = {}): Promise<Process> {
+    return abortableStart(() => this.#start(spec, incarnation), signal);
+  }
+
+  #start(spec: ProcessSpec, incarnation: string): Promise<Process> {
     const connection = this.#connections;
     return new Promise((resolve, reject) => {
       refuse(checkStart(spec, incarnation));

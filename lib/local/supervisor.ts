@@ -18,6 +18,7 @@ import { withDefaults } from "../limits.ts";
 import { type GuardedObservable, type ReportError, reportToConsole } from "../log/guarded-observable.ts";
 import { MemoryBudget } from "../log/memory-budget.ts";
 import type { Backend, CloseOptions, StartOptions } from "../process/backend.ts";
+import { abortableStart } from "../process/end-tree.ts";
 import { Process } from "../process/process.ts";
 import { checkDescribable, describeStart } from "../process/process-info.ts";
 import { unknownProcess } from "../process/refusals.ts";
@@ -130,7 +131,11 @@ export class Supervisor implements Backend {
     process.on("exit", this.#onExit);
   }
 
-  async start(spec: ProcessSpec, { incarnation = randomUUID() }: StartOptions = {}): Promise<Process> {
+  start(spec: ProcessSpec, { incarnation = randomUUID(), signal }: StartOptions = {}): Promise<Process> {
+    return abortableStart(() => this.#start(spec, incarnation), signal);
+  }
+
+  async #start(spec: ProcessSpec, incarnation: string): Promise<Process> {
     refuse(checkStart(spec, incarnation, { ...this.#limits, rawBytes: true }));
     if (spec.cwd !== undefined && !isAbsolute(spec.cwd)) {
       refuse({ field: "cwd", message: `must be an absolute path of this host, got ${spec.cwd}` });

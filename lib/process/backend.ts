@@ -16,6 +16,8 @@ export interface StartOptions {
    * another spec it is refused (INVALID_PARAMS). Default: a new uuid.
    */
   readonly incarnation?: string;
+  /** Rejects with its reason when it is aborted before the start is confirmed; the process, if it starts, is killed with its tree. */
+  readonly signal?: AbortSignal;
 }
 
 /** A host of processes. */

@@ -1,6 +1,7 @@
 // Ends a process with everything that it started, as far as its backend reaches.
 import type { Observable } from "rxjs";
 import { present } from "../../protocol/index.ts";
+import { abortable, onAbort } from "../abort.ts";
 import { ExecwireError } from "../errors.ts";
 import type { ProcessPort } from "./port.ts";
 
@@ -18,6 +19,20 @@ export async function terminateTree(
     if (!(error instanceof ExecwireError) || error.code !== "UNSUPPORTED") throw error;
     return process.terminate();
   }
+}
+
+/** A start that the caller may abort: then its process, if it starts, is killed with its tree. */
+export async function abortableStart<P extends Pick<ProcessPort, "terminate">>(
+  start: () => Promise<P>,
+  signal: AbortSignal | undefined,
+): Promise<P> {
+  if (!signal) return start();
+  signal.throwIfAborted();
+  const starting = start();
+  const stop = onAbort(signal, () => {
+    starting.then((process) => terminateTree(process, 0)).catch(() => undefined);
+  });
+  return abortable(starting, signal).finally(stop);
 }
 
 /**

@@ -15,6 +15,8 @@ import type {
 export interface WriteOptions {
   /** Idempotency key: a second write with the same id and bytes is acknowledged and not delivered again. Not empty. */
   readonly writeId?: string;
+  /** Rejects with its reason when it is aborted. Bytes that were on their way by then may still be delivered. */
+  readonly signal?: AbortSignal;
 }
 
 /** Which processes to signal. */

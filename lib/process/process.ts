@@ -23,6 +23,7 @@ import {
   type SignalName,
   type TerminalSize,
 } from "../../protocol/index.ts";
+import { abortable } from "../abort.ts";
 import type { Clock } from "../clock.ts";
 import { refuse } from "../errors.ts";
 import { awaitEvent } from "../log/await-event.ts";
@@ -155,14 +156,18 @@ export class Process {
     const bytes = typeof chunk === "string" ? new TextEncoder().encode(chunk) : chunk;
     refuse(checkWrite({ chunk: bytes, writeId: options.writeId }, this.#parts.bounds?.limits.writeIdChars));
     // A copy: the caller may reuse its buffer while the bytes are still queued.
-    return this.#parts.port.write(bytes === chunk ? Uint8Array.from(bytes) : bytes, options);
+    const { signal, ...rest } = options;
+    signal?.throwIfAborted();
+    return abortable(this.#parts.port.write(bytes === chunk ? Uint8Array.from(bytes) : bytes, rest), signal);
   }
 
   closeStdin() {
     return this.#parts.port.closeStdin();
   }
 
-  async signal(signal: SignalName, options: SignalOptions = {}) {
+  /** Sends a signal, as SIGINT or INT. */
+  async signal(name: string, options: SignalOptions = {}) {
+    const signal = (/^SIG/i.test(name) ? name : `SIG${name}`).toUpperCase() as SignalName;
     refuse(checkSignal({ signal, scope: options.scope }));
     if (this.#parts.bounds?.isSignal(signal) === false)
       refuse({ field: "signal", message: `must be a signal of this system, got ${signal}` });

@@ -6,6 +6,7 @@ import { end, outcome, printed } from "../support/outcome.ts";
 import { sh } from "../support/programs.ts";
 import { refusal } from "../support/refusal.ts";
 import { uniqueName } from "../support/scratch.ts";
+import { settled } from "../support/system-wait.ts";
 import { closed, exited, output, transcript } from "../support/transcript.ts";
 import { allGone, findProcesses } from "../support/trees.ts";
 import { describeBackends } from "./backends.ts";
@@ -14,6 +15,23 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 describeBackends("lifecycle", (subject) => {
   const { supports, needs, start } = subject;
+
+  it("leaves no process of a start that was aborted, before it was requested or on its way", async () => {
+    const aborted = AbortSignal.abort("before");
+    await expect(subject.backend.start({ argv: ["sleep", "1000"] }, { signal: aborted })).rejects.toBe("before");
+    const controller = new AbortController();
+    const processId = uniqueName("aborted");
+    const starting = subject.backend.start({ argv: ["sleep", "1000"], processId }, { signal: controller.signal });
+    controller.abort("on its way");
+    await expect(starting).rejects.toBe("on its way");
+    const states = await settled(
+      async () =>
+        (await subject.backend.list()).filter((info) => info.processId === processId).map(({ state }) => state),
+      // It was requested, so it starts; then it is killed.
+      (found) => found[0] === "closed",
+    );
+    expect(states).toEqual(["closed"]);
+  });
 
   it("describes a process in its info while it runs and after it has closed", async () => {
     const before = Date.now();

@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { afterEach, expect, it } from "@jest/globals";
 import { firstValueFrom } from "rxjs";
-import { type Run, run, startRun } from "../../lib/exec/run/run.ts";
+import { type Run, RunFailed, run, runOrThrow, runShell, startRun } from "../../lib/exec/run/run.ts";
 import type { RunOptions } from "../../lib/exec/run/run-options.ts";
 import type { ProcessSpec } from "../../protocol/index.ts";
 import { sha256 } from "../support/digest.ts";
@@ -121,6 +121,39 @@ describeBackends(
     needs("timeouts")("returns code 124 also for the timeoutMs of its spec", async () => {
       const result = await script("sleep 1000", { timeoutMs: null }, { timeoutMs: 100 });
       expect(result).toMatchObject({ exitCode: 124, timedOut: true, exited: { reason: "timeout" } });
+    });
+
+    it("has no timeout of its own where the caller has chosen another end", async () => {
+      const clock = new FakeClock();
+      const { signal } = new AbortController();
+      const runs: readonly (readonly [RunOptions, Partial<ProcessSpec>])[] = [
+        [{ signal }, {}],
+        ...(supports.timeouts ? [[{}, { timeoutMs: 100_000 }] as const] : []),
+      ];
+      for (const [options, spec] of runs) {
+        const started = startRun(
+          subject.backend,
+          { argv: sh("read _"), pipeStdin: true, ...spec },
+          { clock, ...options },
+        );
+        const process = await started.process;
+        clock.advance(60_000);
+        await process.write("\n");
+        expect(await started.result).toMatchObject({ exitCode: 0, timedOut: false });
+      }
+    });
+
+    it("can reject unless the command succeeds, with the result in the error", async () => {
+      expect(await runOrThrow(subject.backend, { argv: sh("exit 0") })).toMatchObject({ exitCode: 0 });
+      const failed = await runOrThrow(subject.backend, { argv: sh("echo no >&2; exit 3") }).catch((error) => error);
+      expect(failed).toBeInstanceOf(RunFailed);
+      expect(failed).toMatchObject({ code: "RUN_FAILED", data: { exitCode: 3 }, result: { exitCode: 3 } });
+      expect(failed.message).toMatch(/exited with 3: no$/);
+    });
+
+    it("runs a script by an explicit name", async () => {
+      const { stdout, exitCode } = await runShell(subject.backend, 'echo "$PATH" | grep -c bin; exit 4');
+      expect([stdout.text, exitCode]).toEqual(["1\n", 4]);
     });
 
     it("ends its tree when it is aborted, and reports the abort", async () => {

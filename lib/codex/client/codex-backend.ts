@@ -15,6 +15,7 @@ import { ExecwireError, refuse } from "../../errors.ts";
 import { ProcessTable, type StartNames } from "../../host/process-table.ts";
 import { type GuardedObservable, type ReportError, reportToConsole } from "../../log/guarded-observable.ts";
 import type { Backend, CloseOptions, StartOptions } from "../../process/backend.ts";
+import { abortableStart } from "../../process/end-tree.ts";
 import { Process } from "../../process/process.ts";
 import { checkDescribable, describeStart } from "../../process/process-info.ts";
 import { unknownProcess } from "../../process/refusals.ts";
@@ -100,7 +101,11 @@ export class CodexBackend implements Backend {
     this.link.environmentInfo = await info.catch(() => undefined);
   }
 
-  async start(spec: ProcessSpec, { incarnation = newUuid() }: StartOptions = {}): Promise<Process> {
+  start(spec: ProcessSpec, { incarnation = newUuid(), signal }: StartOptions = {}): Promise<Process> {
+    return abortableStart(() => this.#start(spec, incarnation), signal);
+  }
+
+  async #start(spec: ProcessSpec, incarnation: string): Promise<Process> {
     refuse(checkStart(spec, incarnation, this.#limits));
     checkDescribable(spec, this.#limits);
     const process = this.#processes.start(spec, incarnation, {

@@ -50,7 +50,7 @@ export class ActiveRun {
     const { signal, clock = systemClock } = options;
     this.#backend = backend;
     this.#options = options;
-    this.#plan = planOf(options);
+    this.#plan = planOf(options, spec);
     this.#clock = clock;
     this.#startedAt = clock.now();
     this.#processId = spec.processId ?? this.#incarnation;

@@ -1,5 +1,5 @@
 // The options of a run, their defaults and checks.
-import { checkInteger, MAX_TIMER_MS, type Problem } from "../../../protocol/index.ts";
+import { checkInteger, MAX_TIMER_MS, type Problem, type ProcessSpec } from "../../../protocol/index.ts";
 import type { Clock } from "../../clock.ts";
 
 /** Defaults of `run`. They belong to the caller and not to a host, so they are not in `protocol/limits.ts`. */
@@ -20,7 +20,7 @@ export const runDefaults = {
 export interface RunOptions {
   /**
    * End the command with everything it started after this many milliseconds since the call, including the start; `null`: never.
-   * Default 10,000; with a full capture `null`.
+   * Default 10,000; `null` with a full capture, with `signal`, and with a `timeoutMs` of the spec, which the host then enforces.
    */
   readonly timeoutMs?: number | null;
   /** Ends the command in the same way. If it is already aborted, nothing is started. */
@@ -78,10 +78,12 @@ export interface RunPlan {
 }
 
 /** Fills in the defaults. */
-export function planOf(options: RunOptions): RunPlan {
+export function planOf(options: RunOptions, spec: Pick<ProcessSpec, "timeoutMs">): RunPlan {
   const isFull = options.capture === "full";
+  // What the caller has chosen to end it by is not cut short by another limit.
+  const isBounded = isFull || options.signal !== undefined || spec.timeoutMs !== undefined;
   return {
-    timeoutMs: options.timeoutMs === undefined && !isFull ? runDefaults.timeoutMs : (options.timeoutMs ?? null),
+    timeoutMs: options.timeoutMs === undefined && !isBounded ? runDefaults.timeoutMs : (options.timeoutMs ?? null),
     graceMs: options.graceMs ?? 0,
     capBytes: isFull ? Number.POSITIVE_INFINITY : (options.capBytes ?? runDefaults.capBytes),
     drainMs: options.drainMs ?? runDefaults.drainMs,

@@ -155,7 +155,7 @@ describe("an aborted run", () => {
 
   it("is reported as timed out if the timeout came before the abort", async () => {
     const controller = new AbortController();
-    const { run, child } = await begin({ signal: controller.signal });
+    const { run, child } = await begin({ signal: controller.signal, timeoutMs: 10_000 });
     await pass(10_000);
     controller.abort();
     expect(child.calls).toEqual(["SIGKILL tree"]);
