@@ -16,6 +16,8 @@ export const EXIT = {
   failure: 125,
   notExecutable: 126,
   notFound: 127,
+  /** 128 + SIGHUP: our terminal was closed. */
+  hangUp: 129,
   /** 128 + SIGPIPE: our reader has closed the pipe. */
   brokenPipe: 141,
 } as const;

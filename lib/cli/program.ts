@@ -4,6 +4,7 @@ import { Command, CommanderError } from "commander";
 import { exactArguments } from "../spawn/start-state.ts";
 import { EXIT } from "./exit-code.ts";
 import { leaveTerminal } from "./leave-terminal.ts";
+import { endWithoutReader } from "./output.ts";
 import { report } from "./report.ts";
 import { printable } from "./table.ts";
 
@@ -47,9 +48,6 @@ const { version } = JSON.parse(readFileSync(new URL("../../../package.json", imp
   version: string;
 };
 
-// Each write reports its own error; without a listener a closed stderr would end the program with a stack trace.
-process.stderr.on("error", () => undefined);
-
 const program = new Command("execwire")
   .description("Run and supervise processes: no byte lost, no process left behind.")
   .version(version)
@@ -72,3 +70,4 @@ await program.parseAsync(exactArguments(), { from: "user" }).catch((error: unkno
   else process.exitCode = report(error);
 });
 leaveTerminal();
+endWithoutReader();

@@ -2,7 +2,8 @@
 import type { ErrorCode } from "../../protocol/index.ts";
 import { ExecwireError, oneLine } from "../errors.ts";
 import { EXIT, exitCodeOfError } from "./exit-code.ts";
-import { OutputError } from "./output.ts";
+import { isReaderGone, OutputError } from "./output.ts";
+import { hasLostReader } from "./standard-streams.ts";
 import { printable } from "./table.ts";
 
 /** What to do next, for errors whose message does not say it. */
@@ -21,7 +22,9 @@ export class NoServerError extends Error {}
 /** Prints an error and returns its exit code. */
 export function report(error: unknown): number {
   // As for any program whose reader has closed the pipe: no message, and the exit code of SIGPIPE.
-  if (error instanceof OutputError && error.code === "EPIPE") return EXIT.brokenPipe;
+  if (isReaderGone(error)) return EXIT.brokenPipe;
+  // The terminal was closed: the exit code of SIGHUP, which comes at the same time.
+  if (error instanceof OutputError && error.code === "EIO" && hasLostReader()) return EXIT.hangUp;
   const message = error instanceof Error ? error.message : String(error);
   const hint = error instanceof ExecwireError ? HINTS[error.code] : undefined;
   say(hint ? `${message}; ${hint}` : message);

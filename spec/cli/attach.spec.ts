@@ -72,7 +72,7 @@ describe("execwire attach", () => {
     expect(await user.cli(["attach", "nobody"])).toEqual({
       stdout: "",
       stderr: expect.stringMatching(/^execwire: .*nobody.*; list the processes with: execwire ps\n$/),
-      code: 125,
+      code: 66,
       signal: null,
     });
   });

@@ -1,4 +1,5 @@
 // Forwards our stdin to the command.
+import { isatty } from "node:tty";
 import type { WriteStatus } from "../../../protocol/index.ts";
 import { ExecwireError } from "../../errors.ts";
 import type { Process } from "../../process/process.ts";
@@ -42,7 +43,9 @@ export function forwardStdin(child: Process, { passEnd, onDetach, onInterrupt }:
     if (onInterrupt) for (const byte of data) if (byte === CTRL_C) onInterrupt();
   };
   const onEnd = () => {
-    if (passEnd) void lastWrite.then(() => child.closeStdin()).catch(() => undefined);
+    // The end of a terminal that was closed is not the user's end of input: the process may be shared and outlive this terminal.
+    const hasHungUp = stdin.isTTY && !isatty(stdin.fd);
+    if (passEnd && !hasHungUp) void lastWrite.then(() => child.closeStdin()).catch(() => undefined);
   };
   const stop = () => {
     stopped = true;
@@ -54,6 +57,8 @@ export function forwardStdin(child: Process, { passEnd, onDetach, onInterrupt }:
   };
   stdin.on("data", onData);
   stdin.on("end", onEnd);
+  // Reading a terminal that was closed may fail.
+  stdin.on("error", () => undefined);
   return stop;
 }
 

@@ -5,10 +5,12 @@ import type { Link } from "../../client/link.ts";
 import { ExecwireError } from "../../errors.ts";
 import type { Process } from "../../process/process.ts";
 import { EXIT, exitCodeOf } from "../exit-code.ts";
-import { writeAll } from "../output.ts";
+import { isReaderGone, writeAll } from "../output.ts";
 import { type ALL_SIGNALS, forwardSignals, INTERRUPTS_TO_FORCE } from "./forward-signals.ts";
 import { forwardStdin } from "./forward-stdin.ts";
-import { connectTerminal, showPlainScreen } from "./terminal.ts";
+import { ReaderDeadline } from "./reader-deadline.ts";
+import { Screen } from "./screen.ts";
+import { connectTerminal, guardTerminal } from "./terminal.ts";
 
 /** What to connect. */
 export interface PassThroughOptions {
@@ -25,6 +27,11 @@ export interface PassThroughOptions {
   readonly detachable?: boolean;
   /** The connection to the process, if it is remote. */
   readonly link?: Link | undefined;
+  /** Output up to here is a replay. */
+  readonly replayEnd?: Seq | undefined;
+  /** When the command is ended by its timeout, and its grace: bounds of the wait for our reader. */
+  readonly timeoutMs?: number | undefined;
+  readonly graceMs?: number | undefined;
 }
 
 /** Passes everything through until the process is closed. Resolves with our exit code, or undefined after detaching. */
@@ -35,7 +42,8 @@ export async function passThrough(child: Process, options: PassThroughOptions): 
     if (!link || link.state === "connected") return;
     stop.abort(connectionGivenUp());
   };
-  const cleanups = [forwardSignals(child, options.signals, giveUp, !link)];
+  const reader = new ReaderDeadline(child, { ...options, onGiveUp: () => stop.abort() });
+  const cleanups: (() => unknown)[] = [() => reader.release(), forwardSignals(child, options.signals, giveUp, !link)];
   const onDetach = options.detachable ? () => stop.abort() : undefined;
   // In a raw terminal Ctrl-C is a key and not a signal. While the link is down, it cannot reach the process, so it is for us.
   let interrupts = 0;
@@ -44,19 +52,32 @@ export async function passThrough(child: Process, options: PassThroughOptions): 
     if (interrupts >= INTERRUPTS_TO_FORCE) giveUp();
   };
   try {
-    if (terminal) cleanups.push(connectTerminal(child, stdin));
+    const disconnect = terminal ? connectTerminal(child, stdin) : undefined;
+    const { replayEnd } = options;
+    const hasScreen = process.stdout.isTTY && (child.info.tty || replayEnd !== undefined);
+    const screen = hasScreen ? new Screen(replayEnd ?? 0) : undefined;
+    // Also without a screen: a terminal left in raw mode is unusable.
+    if (screen ?? disconnect) cleanups.push(guardTerminal(screen, disconnect));
     if (stdin) {
       cleanups.push(forwardStdin(child, { passEnd, onDetach, onInterrupt: terminal ? onInterrupt : undefined }));
     }
-    const exit = await writeAll(child, { ...options, signal: stop.signal });
+    const exit = await writeAll(child, {
+      ...options,
+      signal: stop.signal,
+      onProgress: reader.progress,
+      // The command of a local run notices itself that its reader is gone, when it prints.
+      watchReader: link !== undefined,
+      through: screen && ((event) => screen.show(event)),
+    });
     if (stop.signal.reason instanceof ExecwireError) throw stop.signal.reason;
+    if (reader.exitCode !== undefined) return reader.exitCode;
     if (stop.signal.aborted) return undefined;
     return exit ? exitCodeOf(exit) : EXIT.failure;
   } catch (error) {
+    if (isReaderGone(error)) return reader.exitCodeWithoutReader;
     throw withHint(error, child.id);
   } finally {
-    if (stop.signal.aborted && terminal) showPlainScreen();
-    for (const cleanup of cleanups) cleanup();
+    for (const cleanup of cleanups.reverse()) await cleanup();
   }
 }
 

@@ -6,11 +6,12 @@ import { startRun } from "../../exec/run/run.ts";
 import type { Backend } from "../../process/backend.ts";
 import type { Process } from "../../process/process.ts";
 import { EXIT } from "../exit-code.ts";
-import { write } from "../output.ts";
+import { isReaderGone, write } from "../output.ts";
 import { printableJson } from "../table.ts";
 import { ALL_SIGNALS, forwardSignals } from "./forward-signals.ts";
 import { forwardStdin } from "./forward-stdin.ts";
 import { connectionGivenUp, withHint } from "./pass-through.ts";
+import { ReaderDeadline } from "./reader-deadline.ts";
 
 /** What to print, and what to forward. */
 export interface RunCapturedOptions {
@@ -20,13 +21,15 @@ export interface RunCapturedOptions {
   readonly stdin: boolean;
   /** The connection to the process, if it is remote. */
   readonly link: Link | undefined;
+  /** The command's grace: a bound of the wait for our reader. */
+  readonly graceMs?: number | undefined;
 }
 
 /** Runs a command to its end. The exit code is the same as if its output had been passed through. */
 export async function runCaptured(
   backend: Backend,
   spec: ProcessSpec,
-  { json, stdin, link }: RunCapturedOptions,
+  { json, stdin, link, graceMs }: RunCapturedOptions,
 ): Promise<number> {
   // `--timeout` is in the spec instead, where it has the grace of the host that runs the command.
   const run = startRun(
@@ -36,6 +39,7 @@ export async function runCaptured(
   );
   const cleanups: (() => void)[] = [];
   let child: Process | undefined;
+  let reader: ReaderDeadline | undefined;
   try {
     child = await run.process;
     const lost = new Promise<never>((_resolve, reject) => {
@@ -45,10 +49,21 @@ export async function runCaptured(
       cleanups.push(forwardSignals(child as Process, ALL_SIGNALS, giveUp, !link));
     });
     if (stdin) cleanups.push(forwardStdin(child, { passEnd: true }));
+    const { timeoutMs } = spec;
+    const stop = new AbortController();
+    reader = new ReaderDeadline(child, {
+      timeoutMs,
+      graceMs,
+      signals: ALL_SIGNALS,
+      onGiveUp: () => stop.abort(),
+    });
+    cleanups.push(() => reader?.release());
     const result = await Promise.race([run.result, lost]);
-    if (json) await write("stdout", `${printableJson(result)}\n`);
-    return result.exitCode ?? EXIT.failure;
+    const options = { signal: stop.signal, onProgress: reader.progress };
+    if (json) await write("stdout", `${printableJson(result)}\n`, options);
+    return reader.exitCode ?? result.exitCode ?? EXIT.failure;
   } catch (error) {
+    if (reader && isReaderGone(error)) return reader.exitCodeWithoutReader;
     throw child ? withHint(error, child.id) : error;
   } finally {
     for (const cleanup of cleanups) cleanup();

@@ -1,7 +1,9 @@
 // `execwire logs`: prints the retained output of a process.
 import type { Command } from "commander";
-import type { Seq } from "../../../protocol/index.ts";
+import type { Delivery, Seq } from "../../../protocol/index.ts";
 import type { Process } from "../../process/process.ts";
+import { Screen } from "../attach/screen.ts";
+import { guardTerminal } from "../attach/terminal.ts";
 import { addServerOptions, parseSeq, type ServerOptions } from "../options.ts";
 import { writeAll, writeEvent } from "../output.ts";
 import { findProcess } from "../server/find-process.ts";
@@ -26,22 +28,29 @@ export function define(command: Command): void {
       .action((id: string, options: LogsOptions) =>
         withServer(options, async (backend) => {
           const child = await findProcess(backend, id);
-          const afterSeq = await writeRetained(child, options.afterSeq);
-          if (options.follow) await writeAll(child, { delivery: "gap", afterSeq });
+          const screen = process.stdout.isTTY ? new Screen(Number.MAX_SAFE_INTEGER) : undefined;
+          const restore = screen && guardTerminal(screen);
+          const through = (event: Delivery) => screen?.show(event) ?? event;
+          try {
+            const afterSeq = await writeRetained(child, options.afterSeq, through);
+            if (options.follow) await writeAll(child, { delivery: "gap", afterSeq, watchReader: true, through });
+          } finally {
+            await restore?.();
+          }
         }),
       ),
   );
 }
 
 /** Writes the output that is retained now; returns the seq of its last event. */
-async function writeRetained(child: Process, afterSeq: Seq): Promise<Seq> {
+async function writeRetained(child: Process, afterSeq: Seq, through: (event: Delivery) => Delivery): Promise<Seq> {
   const { nextSeq } = await child.read({ afterSeq: Number.MAX_SAFE_INTEGER });
   const head = nextSeq - 1;
   let seq = afterSeq;
   while (seq < head) {
     const page = await child.read({ afterSeq: seq, maxBytes: PAGE_BYTES });
     if (page.gap) await writeEvent(page.gap);
-    for (const event of page.chunks) if (event.seq <= head) await writeEvent(event);
+    for (const event of page.chunks) if (event.seq <= head) await writeEvent(through(event));
     const last = page.chunks.at(-1);
     if (!last) break;
     seq = last.seq;

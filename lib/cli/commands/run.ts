@@ -1,4 +1,5 @@
-// `execwire run`: runs one command, locally or on a server, and passes it through. No output is lost, however slow our reader is;
+// `execwire run`: runs one command, locally or on a server, and passes it through. No output is lost, however slow our reader is
+// (attach/reader-deadline.ts has the exceptions);
 // signals sent to us reach the command's whole process group.
 import { closeSync } from "node:fs";
 import { isatty } from "node:tty";
@@ -116,7 +117,12 @@ async function passOutput(
 ): Promise<number> {
   if (options.json || options.quiet) {
     const { runCaptured } = await import("../attach/run-captured.ts");
-    return await runCaptured(target.backend, spec, { json: options.json, stdin: isInteractive, link: target.link });
+    return await runCaptured(target.backend, spec, {
+      json: options.json,
+      stdin: isInteractive,
+      link: target.link,
+      ...milliseconds("graceMs", options.grace),
+    });
   }
   const child = await target.backend.start(spec);
   // The other end of a pipe must notice when the command closes its own.
@@ -132,6 +138,8 @@ async function passOutput(
     passEnd: true,
     signals: ALL_SIGNALS,
     link: target.link,
+    timeoutMs: spec.timeoutMs,
+    ...milliseconds("graceMs", options.grace),
   });
   return code ?? 0;
 }
@@ -185,7 +193,8 @@ function specOf(
 
 const HELP = `
 Exit code:
-  the command's; 128+n if signal n ended it; 124 timeout; 126 cannot be executed; 127 not found;
+  the command's; 128+n if signal n ended it (also execwire: 129 if your terminal was closed, 141 if
+  the reader of the output is gone); 124 timeout; 126 cannot be executed; 127 not found;
   125 execwire itself failed; 2 wrong usage; 69 no server, or the connection is lost for good;
   77 the server refused the token
 
@@ -206,8 +215,10 @@ the command does not read is left for the next program, except with -t, in a san
 for which execwire reads ahead.
 
 Signals sent to execwire go to the command's process group. Ctrl-Z stops both, and fg and bg continue
-both. execwire exits when the command has
-ended and all its output is written, however slow the reader is. A job that the command detached on
+both. execwire exits when the command has ended and all its output is written, however slow the
+reader is. But once a timeout or a signal has asked for the end, a reader that stands still for the
+grace time is given up, and a signal after the command's end gives it up at once; a line on stderr
+reports it. A job that the command detached on
 purpose (setsid, own output) outlives a command that exits normally. A timeout ends such a job too,
 and so does the third signal to a command that does not end.
 ${SANDBOX_HELP}

@@ -1,6 +1,7 @@
 // Decides when a server shuts down: on a signal, or when the program that started it ends.
 
 import { isHeeded } from "../ignored-signals.ts";
+import { exitSoon } from "../output.ts";
 
 /** The second signal exits at once. */
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
@@ -39,8 +40,9 @@ export class ShutdownSignal {
     stdin.resume();
   }
 
-  /** Stops listening. */
+  /** Stops listening, at the end of the program. A client that reads no more does not hold it up. */
   release(): void {
+    exitSoon();
     for (const signal of SIGNALS) process.off(signal, this.#onSignal);
     if (!this.#watchesStdin) return;
     process.stdin.pause();
