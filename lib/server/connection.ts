@@ -19,6 +19,7 @@ import { roleOf } from "./auth.ts";
 import { Dispatcher } from "./dispatcher.ts";
 import { ChangeSubscription } from "./sending/change-subscription.ts";
 import { Outbox } from "./sending/outbox.ts";
+import { Pace } from "./sending/pace.ts";
 import type { ServedConnection, ServerContext } from "./server-context.ts";
 import { type NativeSession, Resumption, resume as resumed } from "./sessions/resumption.ts";
 import { Session } from "./sessions/session.ts";
@@ -35,6 +36,7 @@ const REFUSAL_CODES: Partial<Record<ExecwireError["code"], number>> = {
 export class Connection implements ServedConnection {
   readonly #context: ServerContext;
   readonly #transport: Transport;
+  #pace: Pace | undefined;
   readonly #outbox: Outbox;
   readonly #changes: ChangeSubscription;
   /** The token of the upgrade request. */
@@ -69,6 +71,10 @@ export class Connection implements ServedConnection {
     transport.limitFrames?.(this.#maxFrameBytes);
     transport.listen({
       frame: (frame) => this.#receive(frame),
+      pong: (id) => {
+        this.#unansweredPings = 0;
+        this.#outbox.answered(id);
+      },
       closed: () => {
         this.#finish();
         context.slots.free(this);
@@ -128,7 +134,7 @@ export class Connection implements ServedConnection {
       case "ping":
         return this.#pong();
       case "pong":
-        return;
+        return this.#transport.ping ? undefined : this.#outbox.answered();
     }
   }
 
@@ -161,6 +167,8 @@ export class Connection implements ServedConnection {
         : sessions.add(new Session(role, new Resumption(resources.replies, limits.frameOverheadBytes)));
       this.#session = session;
       this.#outbox.join(resources.memory[role]);
+      // A viewer types nothing that would wait behind its output, and its answers wait until all other peers are served.
+      if (role === "control") this.#keepPace();
       this.#transport.rank?.(role === "control" ? "first" : "last");
       this.#dispatcher = new Dispatcher(this.#context, session, this.#outbox, this.#changes);
       sessions.attach(session, this);
@@ -213,11 +221,29 @@ export class Connection implements ServedConnection {
         this.#lastProgress = progress;
         if (this.#unansweredPings >= 2) return this.#drop();
         this.#unansweredPings += 1;
-        this.#sendMessage({ type: "ping" });
+        this.#ping();
         this.#armPing();
       },
       { background: true },
     );
+  }
+
+  #keepPace(): void {
+    const transport = this.#transport;
+    let id = 0;
+    const ping = () => {
+      id += 1;
+      if (transport.ping) transport.ping(id);
+      else this.#ping();
+      return id;
+    };
+    const { clock } = this.#context;
+    this.#pace = new Pace({ clock, ping, isAnonymous: !transport.ping, onRoom: () => this.#pump() });
+    this.#outbox.keepPace(this.#pace);
+  }
+
+  #ping(): void {
+    this.#sendMessage({ type: "ping" });
   }
 
   #drop(): void {
@@ -234,6 +260,7 @@ export class Connection implements ServedConnection {
     this.#over = true;
     this.#deadline();
     this.#outbox.end();
+    this.#pace?.end();
     this.#dispatcher?.end();
     if (this.#session) this.#context.sessions.detach(this.#session, this);
     this.#context.onOver(this);

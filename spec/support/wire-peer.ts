@@ -20,6 +20,8 @@ export class WirePeer {
   readonly closed: Promise<Closing>;
   /** The end, once the connection has ended. */
   closing: Closing | undefined;
+  /** Whether it answers pings, as a peer must. */
+  answersPings = true;
   readonly #onMessage = new Set<() => void>();
   #looked = 0;
 
@@ -28,7 +30,9 @@ export class WirePeer {
     this.closed = new Promise((resolve) => {
       transport.listen({
         frame: (frame) => {
-          this.received.push(decode(Uint8Array.from(frame)) as Message);
+          const message = decode(Uint8Array.from(frame)) as Message;
+          this.received.push(message);
+          if (message.type === "ping" && this.answersPings) this.say({ type: "pong" });
           for (const wake of this.#onMessage) wake();
         },
         closed: (code, reason) => {

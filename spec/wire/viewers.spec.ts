@@ -71,6 +71,7 @@ describe("viewers of one process", () => {
       socket.on("message", (frame: Buffer) => {
         const message = decode(frame) as ServerMessage;
         if (message.type === "reply") subscribed();
+        if (message.type === "ping") socket.send(encode({ type: "pong" }));
         if (message.type !== "event") return;
         const { event } = message;
         if (event.type === "output" && event.stream === "stdout") chunks.push(Uint8Array.from(event.chunk));

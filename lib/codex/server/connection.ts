@@ -7,6 +7,7 @@
 import type { Cancel } from "../../clock.ts";
 import { PendingCalls } from "../../server/pending-calls.ts";
 import { Outbox } from "../../server/sending/outbox.ts";
+import { Pace } from "../../server/sending/pace.ts";
 import { RoundRobin } from "../../server/sending/round-robin.ts";
 import type { ServedConnection, ServerContext } from "../../server/server-context.ts";
 import { Session } from "../../server/sessions/session.ts";
@@ -53,6 +54,7 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
   /** Callers of `drained` that wait for room, in order. */
   readonly #drainWaiters: (() => void)[] = [];
   #session: CodexSession | undefined;
+  readonly #pace: Pace;
   #isReady = false;
   #isOver = false;
   #goLiveTimer: Cancel | undefined;
@@ -62,6 +64,7 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
     this.#host = host;
     this.#transport = transport;
     const { clock, limits } = context;
+    this.#pace = new Pace({ clock, ping: () => this.#heartbeat.ping(), onRoom: () => this.#pump() });
     this.#outbox = new Outbox(
       transport,
       { ...limits, outboxMaxBytes: MAX_REPLY_BYTES },
@@ -74,6 +77,7 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
       { eventsCanStall: false },
     );
     this.#outbox.join(context.resources.memory.dialect);
+    if (transport.ping) this.#outbox.keepPace(this.#pace);
     this.#heartbeat = new Heartbeat({
       clock,
       pingMs: limits.pingMs,
@@ -93,7 +97,10 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
         this.#finish();
         context.slots.free(this);
       },
-      pong: (pingId) => this.#heartbeat.onPong(pingId),
+      pong: (pingId) => {
+        this.#heartbeat.onPong(pingId);
+        this.#outbox.answered(pingId);
+      },
     });
     // Every client of this dialect may act, so its frames are handled before those of viewers.
     transport.rank?.("first");
@@ -265,6 +272,7 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
     if (this.#isOver) return;
     this.#isOver = true;
     this.#heartbeat.end();
+    this.#pace.end();
     this.#goLiveTimer?.();
     this.#outbox.end();
     const reason = new CodexError(CODE.failed, "the connection of this request was closed");

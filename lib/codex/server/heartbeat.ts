@@ -63,6 +63,12 @@ export class Heartbeat {
     for (const id of this.#pending.keys()) if (id <= pingId) this.#settle(id);
   }
 
+  /** Pings now and returns the id of the ping. */
+  ping(): number {
+    this.#ping();
+    return this.#lastPingId;
+  }
+
   /** Another connection asks for the session: the peer must send something within the probe time. */
   probe(): void {
     if (this.#probeTimer) return;

@@ -9,6 +9,7 @@
 // 4. Running requests are charged to the same pool: a peer's share covers both.
 import type { Transport } from "../../transport/transport.ts";
 import type { MemoryPool, PoolMember } from "./memory-pool.ts";
+import type { Pace } from "./pace.ts";
 
 /** Limits of an outbox. */
 export interface OutboxLimits {
@@ -38,6 +39,7 @@ export class Outbox implements PoolMember {
   readonly #owner: OutboxOwner;
   /** Whether a peer that leaves only events unread counts as stalled. */
   readonly #eventsCanStall: boolean;
+  #pace: Pace | undefined;
   readonly #answers: (() => void)[] = [];
   #pool: MemoryPool | undefined;
   #bytes = 0;
@@ -64,7 +66,7 @@ export class Outbox implements PoolMember {
 
   /** Whether subscriptions may send. */
   get hasRoom(): boolean {
-    return !this.#isFull && !this.#pool?.isExhausted;
+    return !this.#isFull && !this.#pool?.isExhausted && (this.#pace?.hasRoom ?? true);
   }
 
   get bytes(): number {
@@ -80,6 +82,11 @@ export class Outbox implements PoolMember {
   join(pool: MemoryPool): void {
     this.#pool = pool;
     pool.join(this);
+  }
+
+  /** Sends events no further ahead than `pace` allows. The answers to its probes must lead to calls of `answered`. */
+  keepPace(pace: Pace): void {
+    this.#pace = pace;
   }
 
   /** Sends an event. `onSent` is called with the frame once its memory may be reused. */
@@ -144,6 +151,12 @@ export class Outbox implements PoolMember {
     this.#resume();
   }
 
+  /** The peer has answered a probe of the pace. */
+  answered(id?: number): void {
+    this.#pace?.answered(id);
+    if (this.hasRoom && !this.#isOver) this.#owner.onRoom();
+  }
+
   onMemory(): void {
     this.#wakeAnswers();
     if (this.hasRoom) this.#owner.onRoom();
@@ -161,6 +174,8 @@ export class Outbox implements PoolMember {
       onSent?.(frame);
       this.#sent(bytes, replyBytes);
     });
+    // After the frame, since a probe must follow what it measures.
+    this.#pace?.sent(frame.length);
     if (this.#bytes > this.#limits.outboxMaxBytes) this.#owner.onOverflow();
   }
 

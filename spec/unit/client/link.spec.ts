@@ -205,6 +205,7 @@ describe("the link of a client", () => {
   it("pings a silent server twice, then considers it dead", async () => {
     const world = await World.connected();
     const { peer } = world.server;
+    peer.answersPings = false;
     await world.pass(1_000);
     expect(peer.of("ping").length).toBe(1);
     peer.say({ type: "pong" });
