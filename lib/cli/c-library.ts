@@ -45,11 +45,11 @@ function load(): CLibrary {
   const exit = c.func("void _exit(int code)");
   const events = (fd: number, wanted: number, waitMs: number): number => {
     // A struct pollfd: int fd, short events, short revents.
-    const entry = Buffer.alloc(8);
-    entry.writeInt32LE(fd);
-    entry.writeInt16LE(wanted, 4);
+    const entry = Int32Array.of(fd, 0);
+    const flags = new Int16Array(entry.buffer, 4);
+    flags[0] = wanted;
     poll(entry, 1, waitMs);
-    return entry.readInt16LE(6);
+    return flags[1] ?? 0;
   };
   const modesOf = (fd: number): Buffer => {
     const modes = Buffer.alloc(TERMIOS_BYTES);

@@ -30,7 +30,7 @@ const WATCH_MS = 500;
 const PIECE_BYTES = 16 * 1024;
 
 /** How long our last messages may take. */
-const LAST_WORDS_MS = 500;
+const LAST_WORDS_MS = 200;
 
 /** A write was given up. It would keep the program alive until the reader takes it. */
 let isGivenUp = false;

@@ -1,7 +1,8 @@
 // Our stdin, stdout and stderr. A descriptor's O_NONBLOCK belongs to all programs that share it, and a blocking write stops our
 // event loop with all timeouts and signals. So stdout and stderr are written by libuv's threads, without changing any flag: the
-// same for pipes, sockets, files and terminals, also another user's. stdin from a pipe becomes a description of our own.
+// same for pipes, sockets, files and terminals, also another user's. stdin from a pipe is read through a description of our own.
 import { closeSync, constants, fstatSync, openSync, write } from "node:fs";
+import { Socket } from "node:net";
 import { Writable } from "node:stream";
 import { isatty } from "node:tty";
 import { cLibrary } from "./c-library.ts";
@@ -13,12 +14,21 @@ const FULL_RETRY_MS = 5;
 
 type Done = (error?: Error | null) => void;
 
-/** Replaces `process.stdout` and `process.stderr`, before anything uses them. */
+/** Replaces `process.stdin`, `stdout` and `stderr`, before anything uses them; each is made when it is first used. */
 export function useStandardStreams(): void {
   if (process.platform === "win32") return;
-  ownPipe(0);
-  replace("stdout", 1);
-  replace("stderr", 2);
+  replace("stdin", (original) => ownPipe(0) ?? withRawMode(original() as NodeJS.ReadStream, 0));
+  for (const [name, fd] of [
+    ["stdout", 1],
+    ["stderr", 2],
+  ] as const) {
+    replace(name, (original) => {
+      const stream = isatty(fd) ? terminalStream(original() as NodeJS.WriteStream, fd) : new DescriptorStream(fd);
+      // Each write reports its own error; without a listener the "error" event would end the program with a stack trace. Many
+      // writers may wait for a slow reader.
+      return stream.setMaxListeners(0).on("error", () => undefined);
+    });
+  }
   const terminals = DESCRIPTORS.filter((fd) => isatty(fd));
   process.on("exit", () => releaseClosedTerminals(terminals));
 }
@@ -28,37 +38,47 @@ export function hasLostReader(): boolean {
   return cLibrary()?.hasHungUp(1) ?? false;
 }
 
-/** Replaces the description behind a pipe's descriptor by one of our own, if the system permits. */
-function ownPipe(fd: number): void {
+function replace(name: "stdin" | "stdout" | "stderr", make: (original: () => unknown) => unknown): void {
+  const original = Object.getOwnPropertyDescriptor(process, name)?.get as () => unknown;
+  let stream: unknown;
+  const get = () => {
+    stream ??= make(() => original.call(process));
+    return stream;
+  };
+  Object.defineProperty(process, name, { configurable: true, enumerable: true, get });
+}
+
+/** A pipe's stream with a description of its own; undefined if there is no pipe, or the system does not permit it. */
+function ownPipe(fd: number): Socket | undefined {
   try {
-    if (!fstatSync(fd).isFIFO()) return;
+    if (!fstatSync(fd).isFIFO()) return undefined;
     const own = openSync(`/proc/self/fd/${fd}`, constants.O_RDONLY | constants.O_NONBLOCK);
-    closeSync(fd);
-    // The lowest free number, so `fd` again. Blocking, as a command that inherits it expects.
-    openSync(`/proc/self/fd/${own}`, constants.O_RDONLY);
-    closeSync(own);
+    // Like Node's own stdin, which reads only on demand: the rest is left for the next program.
+    const options = { fd: own, readable: true, writable: false, manualStart: true };
+    return new Socket(options);
   } catch {
     // Without /proc, or if the pipe belongs to another user, we share it.
+    return undefined;
   }
 }
 
-function replace(name: "stdout" | "stderr", fd: number): void {
-  const original = Object.getOwnPropertyDescriptor(process, name)?.get;
-  let stream: Writable | undefined;
-  const make = () => {
-    const made = isatty(fd) && original ? terminalStream(original.call(process), fd) : new DescriptorStream(fd);
-    // Each write reports its own error; without a listener the "error" event would end the program with a stack trace.
-    // Many writers may wait for a slow reader.
-    return made.setMaxListeners(0).on("error", () => undefined);
+/**
+ * The stream of a terminal, with another raw mode. Node's leaves output processing on, where each \n that the command's terminal has
+ * turned into \r\n would get another \r, and ends only when a terminal that is paused has shown all output.
+ */
+function withRawMode(stream: NodeJS.ReadStream, fd: number): NodeJS.ReadStream {
+  if (!stream.isTTY) return stream;
+  const original = stream.setRawMode.bind(stream);
+  let restore: (() => void) | undefined;
+  const setRawMode = (isRaw: boolean) => {
+    const c = cLibrary();
+    if (!c) return original(isRaw);
+    if (isRaw) restore ??= c.setRawMode(fd);
+    else restore?.();
+    if (!isRaw) restore = undefined;
+    return Object.assign(stream, { isRaw });
   };
-  Object.defineProperty(process, name, {
-    configurable: true,
-    enumerable: true,
-    get() {
-      stream ??= make();
-      return stream;
-    },
-  });
+  return Object.assign(stream, { setRawMode });
 }
 
 /** Node's stream of a terminal, which knows its size, with writes by threads. */
@@ -74,6 +94,10 @@ class DescriptorStream extends Writable {
   constructor(fd: number) {
     super();
     this.fd = fd;
+  }
+
+  override _writev(chunks: readonly { readonly chunk: Uint8Array }[], done: Done): void {
+    writeByThread(this.fd, Buffer.concat(chunks.map(({ chunk }) => chunk)), done);
   }
 
   override _write(chunk: Uint8Array, _encoding: BufferEncoding, done: Done): void {

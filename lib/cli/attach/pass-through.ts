@@ -77,7 +77,7 @@ export async function passThrough(child: Process, options: PassThroughOptions): 
     if (isReaderGone(error)) return reader.exitCodeWithoutReader;
     throw withHint(error, child.id);
   } finally {
-    for (const cleanup of cleanups) await cleanup();
+    for (const cleanup of cleanups.reverse()) await cleanup();
   }
 }
 

@@ -4,7 +4,7 @@
 import { limits } from "../../../protocol/index.ts";
 import type { Process } from "../../process/process.ts";
 import { shellExitCode } from "../../process/signal-number.ts";
-import { EXIT, exitCodeOf } from "../exit-code.ts";
+import { EXIT, exitCodeOf, exitCodeOfError } from "../exit-code.ts";
 import { say } from "../report.ts";
 
 const ENDING_SIGNALS = ["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM"] as const;
@@ -23,35 +23,35 @@ export interface ReaderDeadlineOptions {
 export class ReaderDeadline {
   /** Our exit code, once the reader was given up. */
   exitCode: number | undefined;
-  readonly #child: Process;
   readonly #options: ReaderDeadlineOptions;
   readonly #signals: readonly (typeof ENDING_SIGNALS)[number][];
   readonly #timeout: NodeJS.Timeout | undefined;
   readonly #exit: { unsubscribe(): void };
+  /** Our exit code for the command's end, or for a connection that is lost for good; undefined before. */
+  #endCode: number | undefined;
   #hasTimedOut = false;
   #stall: NodeJS.Timeout | undefined;
   #isStalled = false;
 
   constructor(child: Process, options: ReaderDeadlineOptions) {
-    this.#child = child;
     this.#options = options;
     this.#signals = ENDING_SIGNALS.filter((signal) => options.signals.includes(signal));
     for (const signal of this.#signals) process.on(signal, this.#onSignal);
     const onTimeout = () => {
-      const { exited } = child.log;
-      if (exited && exited.reason !== "timeout") return;
+      if (this.#endCode !== undefined && this.#endCode !== EXIT.timeout) return;
       this.#hasTimedOut = true;
       this.#onEndRequested();
     };
     if (options.timeoutMs) this.#timeout = setTimeout(onTimeout, options.timeoutMs).unref();
-    this.#exit = child.exit$.subscribe({ next: () => this.#check(), error: () => undefined });
+    this.#exit = child.exit$.subscribe({
+      next: (exit) => this.#onEnd(exitCodeOf(exit)),
+      error: (error) => this.#onEnd(exitCodeOfError(error)),
+    });
   }
 
   /** The exit code when the reader has left: the command's, unless its end is not known, or hides that output is missing. */
   get exitCodeWithoutReader(): number {
-    const { exited } = this.#child.log;
-    if (this.#hasTimedOut) return EXIT.timeout;
-    return (exited && exitCodeOf(exited)) || EXIT.brokenPipe;
+    return this.#hasTimedOut ? EXIT.timeout : this.#endCode || EXIT.brokenPipe;
   }
 
   /** To be called before and after each write. */
@@ -68,11 +68,8 @@ export class ReaderDeadline {
   }
 
   readonly #onSignal = (signal: NodeJS.Signals): void => {
-    const { exited } = this.#child.log;
-    if (!exited) return this.#onEndRequested();
-    this.#giveUp(
-      exited.reason === "timeout" ? EXIT.timeout : (shellExitCode({ exitCode: null, signal }) ?? EXIT.failure),
-    );
+    if (this.#endCode === undefined) this.#onEndRequested();
+    else this.#giveUp(this.#endCode === EXIT.timeout ? EXIT.timeout : exitCodeOfSignal(signal));
   };
 
   #onEndRequested(): void {
@@ -83,13 +80,17 @@ export class ReaderDeadline {
     this.#stall ??= setTimeout(onStall, this.#options.graceMs ?? limits.graceMs);
   }
 
+  #onEnd(code: number): void {
+    this.#endCode = code;
+    this.#check();
+  }
+
   #check(): void {
-    const { exited } = this.#child.log;
-    if (!this.#isStalled || !exited) return;
+    if (!this.#isStalled || this.#endCode === undefined) return;
     const { stdout, stderr } = process;
     // There is nothing to take yet.
     if (stdout.writableLength + stderr.writableLength === 0) this.progress();
-    else this.#giveUp(exitCodeOf(exited));
+    else this.#giveUp(this.#endCode);
   }
 
   #giveUp(exitCode: number): void {
@@ -98,4 +99,8 @@ export class ReaderDeadline {
     say("output was lost: its reader does not take it");
     this.#options.onGiveUp();
   }
+}
+
+function exitCodeOfSignal(signal: NodeJS.Signals): number {
+  return shellExitCode({ exitCode: null, signal }) ?? EXIT.failure;
 }

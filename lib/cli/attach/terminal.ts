@@ -11,7 +11,7 @@ const FATAL_SIGNALS = ["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGALRM", "SIG
 
 /** How long a terminal may take to become writable when we must restore it at once, and otherwise. */
 const RESTORE_NOW_MS = 200;
-const RESTORE_MS = 1_000;
+const RESTORE_MS = 300;
 
 /** The size of our terminal; empty if the stream is not a terminal. */
 export function terminalSize(stream: NodeJS.WriteStream): Partial<TerminalSize> {
@@ -21,24 +21,14 @@ export function terminalSize(stream: NodeJS.WriteStream): Partial<TerminalSize> 
 /** Sets raw mode, so that every key reaches the command, and forwards our terminal's size. The returned function undoes both. */
 export function connectTerminal(child: Process, interactive: boolean): () => void {
   const { stdin, stdout } = process;
-  const restoreModes = interactive && stdin.isTTY ? setRawMode() : undefined;
+  const isRaw = interactive && stdin.isTTY;
+  if (isRaw) stdin.setRawMode(true);
   const resize = () => resizeTo(child, stdout);
   stdout.on("resize", resize);
   return () => {
     stdout.off("resize", resize);
-    restoreModes?.();
+    if (isRaw) stdin.setRawMode(false);
   };
-}
-
-/**
- * Not Node's raw mode: it leaves output processing on, where each \n that the command's terminal has turned into \r\n would get another
- * \r, and it ends only when a terminal that is paused has shown all output.
- */
-function setRawMode(): () => void {
-  const restore = cLibrary()?.setRawMode(0);
-  if (restore) return restore;
-  process.stdin.setRawMode(true);
-  return () => process.stdin.setRawMode(false);
 }
 
 /** Resizes the process's terminal to the size of ours. */

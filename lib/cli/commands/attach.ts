@@ -1,5 +1,7 @@
 // `execwire attach`: attaches to a process of a server and replays its retained output.
 import type { Command } from "commander";
+import type { Seq } from "../../../protocol/index.ts";
+import type { Process } from "../../process/process.ts";
 import { ENDING_SIGNALS } from "../attach/forward-signals.ts";
 import { passThrough } from "../attach/pass-through.ts";
 import { resizeTo } from "../attach/terminal.ts";
@@ -46,13 +48,17 @@ function attach(id: string, options: AttachOptions): Promise<number> {
       signals: options.readOnly ? [] : ENDING_SIGNALS,
       detachable: terminal,
       link: backend.link,
-      replayEnd: stdin
-        ? (await child.read({ afterSeq: Number.MAX_SAFE_INTEGER })).nextSeq - 1
-        : Number.MAX_SAFE_INTEGER,
+      // Without its own input, a terminal's answers go to the user's shell: then nothing may ask it.
+      replayEnd: stdin && process.stdin.isTTY ? await headOf(child) : Number.MAX_SAFE_INTEGER,
     });
     if (code === undefined) note(`detached, the process keeps running; to return: execwire attach ${id}`);
     return code ?? 0;
   });
+}
+
+/** The seq of the last event up to now. */
+async function headOf(child: Process): Promise<Seq> {
+  return (await child.read({ afterSeq: Number.MAX_SAFE_INTEGER })).nextSeq - 1;
 }
 
 const HELP = `
@@ -61,7 +67,10 @@ its live output until it ends; the exit code is the process's. A process that re
 -t) gets yours; the end of a pipe is not forwarded (execwire write --eof closes stdin). Ctrl-C and
 SIGTERM go to the process; the third one kills it with everything it started.
 
-On a terminal, Ctrl-P Ctrl-Q detaches and leaves the process running.
+On a terminal, Ctrl-P Ctrl-Q detaches and leaves the process running, and so does closing the
+terminal. Modes that the process has set are ended when you leave. Questions to the terminal (its
+colours, the cursor's position) are removed from the replay, since the answer would be typed into the
+process; the terminal answers what the process asks from then on, as does each other one attached.
 
 Examples:
   execwire run -d -t --id shell -- bash     a shell on the server

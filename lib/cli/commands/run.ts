@@ -1,4 +1,5 @@
-// `execwire run`: runs one command, locally or on a server, and passes it through. No output is lost, however slow our reader is;
+// `execwire run`: runs one command, locally or on a server, and passes it through. No output is lost, however slow our reader is
+// (attach/reader-deadline.ts has the exceptions);
 // signals sent to us reach the command's whole process group.
 import { closeSync } from "node:fs";
 import { isatty } from "node:tty";
@@ -213,8 +214,10 @@ the command does not read is left for the next program, except with -t, in a san
 for which execwire reads ahead.
 
 Signals sent to execwire go to the command's process group. Ctrl-Z stops both, and fg and bg continue
-both. execwire exits when the command has
-ended and all its output is written, however slow the reader is. A job that the command detached on
+both. execwire exits when the command has ended and all its output is written, however slow the
+reader is. But once a timeout or a signal has asked for the end, a reader that stands still for the
+grace time is given up, and a signal after the command's end gives it up at once; a line on stderr
+reports it. A job that the command detached on
 purpose (setsid, own output) outlives a command that exits normally. A timeout ends such a job too,
 and so does the third signal to a command that does not end.
 ${SANDBOX_HELP}
