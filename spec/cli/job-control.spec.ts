@@ -1,10 +1,12 @@
 // Ctrl-Z, fg and bg, as a person uses them in an interactive shell.
-import type { ChildProcess } from "node:child_process";
+import { type ChildProcess, spawnSync } from "node:child_process";
+import { realpathSync } from "node:fs";
 import { afterAll, describe, expect, it } from "@jest/globals";
 import { createSupervisor } from "../../lib/index.ts";
 import type { Process } from "../../lib/process/process.ts";
 import { readProcess } from "../../lib/spawn/proc/proc.ts";
 import { exitOf, printed } from "../support/outcome.ts";
+import { childrenOf } from "../support/system-facts.ts";
 import { installedArgv, runProgram } from "../support/system-run.ts";
 import { settled } from "../support/system-wait.ts";
 
@@ -79,6 +81,23 @@ describe.each(["posix", "portable"])("execwire run with the %s spawner in an int
       /Stopped .*grep.*\n.*main\.js[^&\n]*\r/s,
     );
     await type(shell, "two\n", "second two");
+    await shell.write("exit\n");
+    await exitOf(shell);
+  });
+
+  it("has the terminal in raw mode again after a stop of -t, and the shell has its own meanwhile", async () => {
+    const shell = await openShell();
+    await type(shell, `${run.replace(" --", " -t --")} sh -c 'echo rea""dy; exec cat'; echo code $?.\n`, "ready");
+    const [wrapper] = childrenOf(shell.info.pid as number);
+    const terminal = realpathSync(`/proc/${wrapper}/fd/0`);
+    const isRaw = () => spawnSync("stty", ["-F", terminal, "-a"]).stdout.includes("-isig");
+    expect(isRaw()).toBe(true);
+    process.kill(wrapper as number, "SIGTSTP");
+    await printed(shell, /Stopped .*main\.js/);
+    expect(await settled(isRaw, (raw) => !raw)).toBe(false);
+    await shell.write("fg; echo code $?.\n");
+    expect(await settled(isRaw, Boolean)).toBe(true);
+    await type(shell, "\x04", "code 0.");
     await shell.write("exit\n");
     await exitOf(shell);
   });
