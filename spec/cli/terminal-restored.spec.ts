@@ -60,7 +60,7 @@ async function expectRestored(shell: Process, code: number): Promise<void> {
 describe("the terminal is restored", () => {
   beforeAll(() => detached("screen", "-t", ...PROGRAM));
 
-  it("after detaching", async () => {
+  it("Q10 after detaching", async () => {
     const shell = await inShell("attach", "screen");
     await printed(shell, "READY");
     await shell.write("\x10\x11");
@@ -84,7 +84,7 @@ describe("the terminal is restored", () => {
     await expectRestored(await inShell("run", ...options, "-t", "--", "sh", "-c", script), 137);
   });
 
-  it("when the server is lost", async () => {
+  it("Q10 when the server is lost", async () => {
     const lost = await user.serve(["--auth", "none"]);
     const shell = await inShell("run", "--url", lost.url, "--recovery", "0.5", "-t", ...PROGRAM);
     await printed(shell, "READY");
@@ -126,7 +126,7 @@ describe("a terminal that is closed under its program", () => {
     ["run --remote -t", ["run", "--remote", "-t", "--", "sh", "-c", "echo READY; exec sleep 1000"], 129],
     ["serve", ["serve", "--listen", "ws://127.0.0.1:0"], 0],
     ["mcp", ["mcp"], 0],
-  ])("ends it without an assertion of Node: %s", async (name, args, code) => {
+  ])("Q12 ends it without an assertion of Node: %s", async (name, args, code) => {
     const runtimeDir = mkdtempSync(join(tmpdir(), "execwire-spec-"));
     const own = name === "serve" ? { XDG_RUNTIME_DIR: runtimeDir } : env;
     const [program = "", ...rest] = cliArgv(...args);

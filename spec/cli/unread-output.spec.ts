@@ -44,7 +44,7 @@ const pipeline = (script: string, ...args: string[]) =>
   runProgram(["bash", "-c", script, "bash", ...cliArgv(...args)], { env: user.env });
 
 describe("a terminal that takes no output", () => {
-  it.each([[[]], [["-t"]], [["--spawner", "portable"]]])("does not hold up --timeout, with %j", async (options) => {
+  it.each([[[]], [["-t"]], [["--spawner", "portable"]]])("Q24 does not hold up --timeout, with %j", async (options) => {
     const { outer, pid } = await inPausedTerminal("run", "--timeout", "1", "--grace", "0.5", ...options, ...FLOOD);
     expect((await exitOf(outer)).exitCode).toBe(124);
     expect(isAlive(pid)).toBe(false);
@@ -59,7 +59,7 @@ describe("a terminal that takes no output", () => {
 });
 
 describe("a pipe that is not read", () => {
-  it("does not hold up --timeout", async () => {
+  it("Q24 does not hold up --timeout", async () => {
     expect(await withUnreadPipe(["run", "--timeout", "1", "--grace", "0.5", ...FLOOD])).toBe(124);
     expect(await withUnreadPipe(["run", "--json", "--timeout", "1", "--grace", "0.5", ...FLOOD])).toBe(124);
   });
@@ -99,7 +99,7 @@ describe("a pipe that is not read", () => {
 
 describe("the reader of a follower", () => {
   it.each([["logs -f"], ["attach"]])(
-    "ends it with 141 when it leaves although nothing is printed: %s",
+    "Q11 ends it with 141 when it leaves although nothing is printed: %s",
     async (command) => {
       const id = command.replace(/\W/g, "");
       await user.cli(["run", "-d", "--id", id, "--", "sh", "-c", "echo ready; exec sleep 1000"]);
@@ -114,7 +114,7 @@ describe("descriptors that others share", () => {
   const FLAGS = "cat /proc/$SHARED/fdinfo/{0,1,2} | grep flags";
   const NONBLOCK = 0o4000;
 
-  it("are not made non-blocking", async () => {
+  it("Q02 are not made non-blocking", async () => {
     const { stdout } = await pipeline(
       `sleep 1 | ( export SHARED=$BASHPID; "$@"; true ) 2>&1 | cat`,
       "run",

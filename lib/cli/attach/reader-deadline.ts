@@ -5,6 +5,7 @@ import { limits } from "../../../protocol/index.ts";
 import type { Process } from "../../process/process.ts";
 import { shellExitCode } from "../../process/signal-number.ts";
 import { EXIT, exitCodeOf, exitCodeOfError } from "../exit-code.ts";
+import { isHeeded } from "../ignored-signals.ts";
 import { say } from "../report.ts";
 
 const ENDING_SIGNALS = ["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM"] as const;
@@ -35,7 +36,7 @@ export class ReaderDeadline {
 
   constructor(child: Process, options: ReaderDeadlineOptions) {
     this.#options = options;
-    this.#signals = ENDING_SIGNALS.filter((signal) => options.signals.includes(signal));
+    this.#signals = ENDING_SIGNALS.filter((signal) => options.signals.includes(signal) && isHeeded(signal));
     for (const signal of this.#signals) process.on(signal, this.#onSignal);
     const onTimeout = () => {
       if (this.#endCode !== undefined && this.#endCode !== EXIT.timeout) return;

@@ -3,6 +3,7 @@ import { writeSync } from "node:fs";
 import type { TerminalSize } from "../../../protocol/index.ts";
 import type { Process } from "../../process/process.ts";
 import { cLibrary } from "../c-library.ts";
+import { isHeeded } from "../ignored-signals.ts";
 import { write } from "../output.ts";
 import type { Screen } from "./screen.ts";
 
@@ -60,7 +61,7 @@ export function guardTerminal(screen: Screen | undefined, restoreModes?: () => v
     process.kill(process.pid, signal);
   };
   process.on("exit", restoreNow);
-  for (const signal of FATAL_SIGNALS) process.on(signal, die);
+  for (const signal of FATAL_SIGNALS.filter(isHeeded)) process.on(signal, die);
   return async () => {
     restoreModes?.();
     await write("stdout", screen?.end() ?? "", { signal: AbortSignal.timeout(RESTORE_MS) }).catch(() => undefined);

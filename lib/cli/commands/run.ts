@@ -193,7 +193,8 @@ function specOf(
 
 const HELP = `
 Exit code:
-  the command's; 128+n if signal n ended it; 124 timeout; 126 cannot be executed; 127 not found;
+  the command's; 128+n if signal n ended it (also execwire: 129 if your terminal was closed, 141 if
+  the reader of the output is gone); 124 timeout; 126 cannot be executed; 127 not found;
   125 execwire itself failed; 2 wrong usage; 69 no server, or the connection is lost for good;
   77 the server refused the token
 
