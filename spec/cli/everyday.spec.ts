@@ -36,7 +36,7 @@ const LINES = [
   "w printf \"$(printf '\\\\%03o' $(seq 1 255))\" | od -An -tx1",
   "wi cat <<'E'\nhere $HOME\nE",
   "wi dd bs=1 count=3 2>/dev/null <a; echo",
-  "w seq 3 | wi tee copy; cat copy",
+  "w seq 3 | wi tee copy$$; cat copy$$",
   "wi tty </dev/null",
   "w stty size </dev/null",
   "w sh -c 'ulimit -Sn; ulimit -Hn; ulimit -c; umask'",
