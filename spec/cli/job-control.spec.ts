@@ -75,6 +75,8 @@ describe.each(["posix", "portable"])("execwire run with the %s spawner in an int
     await type(shell, CTRL_Z, /Stopped .*main\.js/);
     await type(shell, "bg\n", /main\.js[^\n]*&\r/);
     // It stops again as soon as it finds itself in the background.
+    const [wrapper] = childrenOf(shell.info.pid as number);
+    expect(await isStopped(wrapper as number, true)).toBe(true);
     await type(
       shell,
       "while jobs %1 | grep -q Run[n]ing; do sleep 0.05; done; fg\n",
