@@ -52,7 +52,8 @@ export function checkGap(gap: unknown): Problem | undefined {
   return (
     checkInteger("gap.firstSeq", gap.firstSeq, 1, MAX) ??
     checkInteger("gap.lastSeq", gap.lastSeq, gap.firstSeq as number, MAX) ??
-    ifPresent(gap.bytes, (bytes) => checkInteger("gap.bytes", bytes, 0, MAX))
+    ifPresent(gap.bytes, (bytes) => checkInteger("gap.bytes", bytes, 0, MAX)) ??
+    ifPresent(gap.endOffset, (offset) => checkInteger("gap.endOffset", offset, 0, MAX))
   );
 }
 

@@ -67,13 +67,15 @@ export type ProcessEvent = OutputEvent | ResizedEvent | ExitedEvent | ClosedEven
 
 /**
  * Announces that the events `firstSeq..lastSeq` are no longer retained. Derived by a cursor for its reader, never stored.
- * `bytes` is the exact number of lost output bytes, where the reader's position determines it.
+ * `bytes` is the exact number of lost output bytes, where the reader's position determines it. Where it does not, `endOffset` is
+ * the number of output bytes printed up to `lastSeq`, if that is known: a reader that counts what it has received can subtract.
  */
 export interface GapNotice {
   readonly type: "gap";
   readonly firstSeq: Seq;
   readonly lastSeq: Seq;
   readonly bytes?: number;
+  readonly endOffset?: number;
 }
 
 /** What a subscriber receives: events in the order of their seqs, and a gap in place of each lost range. */

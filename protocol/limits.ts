@@ -63,6 +63,8 @@ export const limits = {
   closeDeadlineMs: 2_000,
   /** A lossless reader that makes a child wait and reads nothing for this long is considered dead; it gets a gap. */
   pauseLeaseMs: 300_000,
+  /** A process waits this long for its starter to begin to read, if its log is full by then. A starter that comes later gets a gap. */
+  unreadMs: 30_000,
   /** Longest `waitMs` of a read: a day, less than MAX_TIMER_MS. Checked by the host of the process, not by its remote clients. */
   readWaitMs: 86_400_000,
   /**

@@ -193,6 +193,7 @@ export class RemoteBackend implements Backend {
       log: remote.log,
       port: new RemotePort(this.#requests, remote.info),
       delivery,
+      unread: { clock: this.#clock, limits: this.#limits },
       onSubscriberError: this.#onError,
     });
   }

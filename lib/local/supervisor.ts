@@ -208,7 +208,16 @@ export class Supervisor implements Backend {
     const port = new LocalPort(actor.info.processId, actor, { clock: this.#clock, graceMs: this.#limits.graceMs });
     const { log } = actor;
     const bounds = { limits: this.#limits, isSignal };
-    return new Process({ info: () => actor.info, log, port, bounds, delivery, onSubscriberError: this.#onError });
+    const unread = { clock: this.#clock, limits: this.#limits };
+    return new Process({
+      info: () => actor.info,
+      log,
+      port,
+      bounds,
+      delivery,
+      unread,
+      onSubscriberError: this.#onError,
+    });
   }
 
   async #close(graceMs: number): Promise<void> {

@@ -53,8 +53,9 @@ export class Cursor {
     const before = this.#offset;
     this.#afterSeq = delivery.lastSeq;
     this.#offset = this.view.offsetAfter(delivery.lastSeq);
-    if (before === undefined || this.#offset === undefined) return delivery;
-    return Object.freeze({ ...delivery, bytes: this.#offset - before });
+    if (this.#offset === undefined) return delivery;
+    const size = before === undefined ? { endOffset: this.#offset } : { bytes: this.#offset - before };
+    return Object.freeze({ ...delivery, ...size });
   }
 
   /** Passes deliveries to `taker` while it has room. Returns why it stopped. */

@@ -51,6 +51,7 @@ export class Follower {
   #state: State = "idle";
   /** The delivery mode at the source; undefined since the source dropped our hold. */
   #mode: DeliveryMode | undefined;
+  #wasFollowed = false;
   /** Acknowledged by the last subscription. */
   #subscribedAck: Seq = 0;
 
@@ -116,13 +117,15 @@ export class Follower {
   }
 
   #onFollowed(): void {
+    this.#wasFollowed = true;
     if (this.#state === "idle" && !this.log.closed && !this.log.failure) this.subscribe();
   }
 
   #onReaders(): void {
     this.#acks.acknowledge();
     if (this.#isHeld || this.log.isFollowed) this.#correctMode();
-    else this.#unsubscribe();
+    // The events of a process that was just started arrive anyway, and its first reader may be about to come.
+    else if (this.#wasFollowed) this.#unsubscribe();
   }
 
   /** Invariant 3. Readers that are further on wait until the events pass their positions again. */

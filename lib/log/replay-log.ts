@@ -161,7 +161,7 @@ export class ReplayLog implements LogView {
     const { head } = this.#ring;
     if (lastSeqOf(delivery) <= head) return true;
     if (this.#closed || firstSeqOf(delivery) !== head + 1 || !mayFollow(delivery, this.#exited)) return false;
-    this.#push(compact(delivery));
+    this.#push(delivery.type === "gap" ? this.#measured(delivery) : compact(delivery));
     return true;
   }
 
@@ -261,6 +261,14 @@ export class ReplayLog implements LogView {
   /** Removes this log from the budget. Readers that still have it can continue to read. */
   forget(): void {
     this.#retained.forget();
+  }
+
+  /** The sender may not know where this log was, but the log does. */
+  #measured(loss: GapNotice): GapNotice {
+    const { type, firstSeq, lastSeq, bytes, endOffset } = loss;
+    const before = this.#ring.offsetAfter(this.#ring.head);
+    if (bytes !== undefined || endOffset === undefined || before === undefined || endOffset < before) return loss;
+    return { type, firstSeq, lastSeq, bytes: endOffset - before };
   }
 
   #push(delivery: Delivery): void {

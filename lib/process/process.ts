@@ -23,6 +23,7 @@ import {
   type SignalName,
   type TerminalSize,
 } from "../../protocol/index.ts";
+import type { Clock } from "../clock.ts";
 import { refuse } from "../errors.ts";
 import { awaitEvent } from "../log/await-event.ts";
 import type { ReportError } from "../log/guarded-observable.ts";
@@ -31,6 +32,7 @@ import type { LogView } from "../log/log-view.ts";
 import { observe } from "../log/observe.ts";
 import { endTree } from "./end-tree.ts";
 import type { ProcessPort, ReadCallOptions, SignalOptions, TerminateOptions, WriteOptions } from "./port.ts";
+import { UnreadHold } from "./unread-hold.ts";
 
 /** Where to begin reading. */
 export interface EventsOptions {
@@ -60,6 +62,8 @@ export interface ProcessParts {
   readonly bounds?: HostBounds;
   /** Default for `iterate`: `lossless` for the client that started the process, `gap` for viewers. */
   readonly delivery: DeliveryMode;
+  /** For a starter: how long the process waits for it to begin to read. */
+  readonly unread?: { readonly clock: Clock; readonly limits: Pick<Limits, "unreadMs"> };
   /** Called with errors thrown by subscribers. Default: the console. */
   readonly onSubscriberError?: ReportError;
 }
@@ -74,12 +78,16 @@ export class Process {
   #output$: Observable<OutputEvent | GapNotice> | undefined;
   #exit$: Observable<ExitedEvent> | undefined;
   #closed$: Observable<ClosedEvent> | undefined;
+  #unread: UnreadHold | undefined;
 
   constructor(parts: ProcessParts) {
     const { processId, incarnation } = parts.info();
     this.id = processId;
     this.incarnation = incarnation;
     this.#parts = parts;
+    const { delivery, log, unread } = parts;
+    if (unread && delivery === "lossless")
+      this.#unread = new UnreadHold(this, log, unread.clock, unread.limits.unreadMs);
   }
 
   /** All output, with a gap wherever output was lost. Replays what is retained; completes after `closed`. */
@@ -90,21 +98,21 @@ export class Process {
 
   /** The exit, now or later; then completes. Output may still follow it. */
   get exit$(): Observable<ExitedEvent> {
-    const { log, onSubscriberError } = this.#parts;
+    const { log, onSubscriberError } = this.#read();
     this.#exit$ ??= awaitEvent(log, (view) => view.exited, onSubscriberError);
     return this.#exit$;
   }
 
   /** The end of the log, now or later; then completes. */
   get closed$(): Observable<ClosedEvent> {
-    const { log, onSubscriberError } = this.#parts;
+    const { log, onSubscriberError } = this.#read();
     this.#closed$ ??= awaitEvent(log, closedEvent, onSubscriberError);
     return this.#closed$;
   }
 
   /** The log itself, for hosts that forward it. */
   get log(): LogView {
-    return this.#parts.log;
+    return this.#read().log;
   }
 
   /** The current state. */
@@ -119,14 +127,19 @@ export class Process {
    */
   events(options: EventsOptions = {}): Observable<Delivery> {
     checkPosition(options);
-    return observe(this.#parts.log, options.afterSeq, this.#parts.onSubscriberError);
+    const { log, onSubscriberError } = this.#read();
+    return observe(log, options.afterSeq, onSubscriberError);
   }
 
-  /** The same, pull-based: the log waits for the consumer, and with `lossless` so does the child. */
+  /**
+   * The same, pull-based: the log waits for the consumer, and with `lossless` so does the child. For the client that started the
+   * process it does so from the start on, however late this is called, unless the process was read or awaited in another way before.
+   */
   iterate(options: IterateOptions = {}): DeliveryIterator {
     checkPosition(options);
     refuse(ifPresent(options.delivery, (mode) => checkOneOf("delivery", mode, ["gap", "lossless"])));
-    return new DeliveryIterator(this.#parts.log, options.afterSeq, options.delivery ?? this.#parts.delivery);
+    const { log, delivery } = this.#read();
+    return new DeliveryIterator(log, options.afterSeq, options.delivery ?? delivery);
   }
 
   [Symbol.asyncIterator](): DeliveryIterator {
@@ -135,7 +148,7 @@ export class Process {
 
   async read({ signal, ...options }: ReadCallOptions = {}) {
     refuse(checkReadOptions(options, this.#parts.bounds?.limits.readWaitMs));
-    return this.#parts.port.read(signal ? { ...options, signal } : options);
+    return this.#read().port.read(signal ? { ...options, signal } : options);
   }
 
   async write(chunk: Uint8Array | string, options: WriteOptions = {}) {
@@ -172,6 +185,13 @@ export class Process {
 
   activity() {
     return this.#parts.port.activity();
+  }
+
+  /** To be called by everything that reads the log or waits for its end. */
+  #read(): ProcessParts {
+    this.#unread?.release();
+    this.#unread = undefined;
+    return this.#parts;
   }
 
   /** Terminates the process with its whole tree and resolves when it is closed. */

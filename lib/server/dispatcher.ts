@@ -168,7 +168,7 @@ export class Dispatcher {
         const position = delivery === "lossless" ? session.state.positionOf(shared, acked) : undefined;
         // The connection has ended meanwhile; the position stays held for the next one.
         if (this.#over) return;
-        const subscription = new Subscription(shared.process.log, viewer(shared, this.#outbox), {
+        const subscription = new Subscription(shared.log, viewer(shared, this.#outbox), {
           afterSeq,
           position,
           windowBytes: limits.windowBytes,

@@ -5,6 +5,7 @@
 // 2. An event in the live window is encoded at most once.
 // 3. Gaps differ by viewer and are encoded for each of them.
 import { encodeEvent, type ProcessEvent, type Seq } from "../../protocol/index.ts";
+import type { LogView } from "../log/log-view.ts";
 import type { Process } from "../process/process.ts";
 
 /** Bytes of cached frames. Viewers that are up to date ask for the same events within a few turns of the event loop. */
@@ -17,6 +18,8 @@ export class SharedProcess {
   /** The number that stands for the process on the wire. */
   readonly channel: number;
   readonly process: Process;
+  /** Read here for the clients, each of which holds what it needs. */
+  readonly log: LogView;
   /** Notified when the process is removed. */
   readonly removalListeners = new Set<{ removed(shared: SharedProcess): void }>();
   /** The session that ends the process when it ends. */
@@ -28,6 +31,7 @@ export class SharedProcess {
   constructor(channel: number, process: Process) {
     this.channel = channel;
     this.process = process;
+    this.log = process.log;
   }
 
   /** The number of subscriptions to this process. */
@@ -46,7 +50,7 @@ export class SharedProcess {
     if (known) return known;
     const frame = encodeEvent(this.channel, event);
     // Not cached for a single viewer. A viewer that is catching up must not evict the frames that live viewers share.
-    if (this.#viewers < 2 || event.seq <= this.process.log.headSeq - MAX_BEHIND) return frame;
+    if (this.#viewers < 2 || event.seq <= this.log.headSeq - MAX_BEHIND) return frame;
     if (this.#frameBytes + frame.length > LIVE_BYTES) this.#forget();
     this.#frames ??= new Map();
     this.#frames.set(event.seq, frame);

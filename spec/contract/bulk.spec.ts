@@ -103,9 +103,28 @@ describeBackends("large output", (subject) => {
     await owner.return();
     await end(process);
     const watched = await startMore();
+    // Its starter waits in another way than by reading.
+    const exit = firstValueFrom(watched.exit$);
     const viewer = (await subject.backend.attach(watched.id))[Symbol.asyncIterator]();
     await viewer.next();
     expect(await isHeldBack(watched)).toBe(false);
+    await exit;
+  });
+
+  it("waits from the start on for a loop of its starter that begins later, and loses nothing", async () => {
+    const process = await startMuch();
+    expect(await isHeldBack(await subject.backend.attach(process.id))).toBe(true);
+    const chunks: Uint8Array[] = [];
+    for await (const event of process) {
+      expect(event.type).not.toBe("gap");
+      if (event.type === "output") chunks.push(event.chunk);
+    }
+    expect(sha256(...chunks)).toBe(sha256(muchData));
+  });
+
+  it("does not wait for a starter that awaits its exit instead", async () => {
+    const process = await startMuch();
+    expect(await exitOf(process)).toMatchObject({ exitCode: 0 });
   });
 
   it("does not wait for a viewer, which gets gaps of exactly the missed bytes", async () => {

@@ -240,6 +240,22 @@ export const processRows = {
       expect(child.calls).toContain("release");
     },
   ],
+  unreadMs: [
+    "a process does not wait longer for its starter to begin to read",
+    async () => {
+      const host = fakeHost({ retainedBytes: 4, unreadMs: 1_000, mergeBelowBytes: 0 });
+      const process = await host.supervisor.start({ argv: ["/x"] });
+      const [child] = host.spawner.children;
+      for (const chunk of ["abcd", "efgh"]) child?.output(chunk);
+      expect(child?.calls).toEqual(["pause"]);
+      host.clock.advance(999);
+      expect(child?.calls).toEqual(["pause"]);
+      host.clock.advance(1);
+      expect(child?.calls).toEqual(["pause", "resume"]);
+      // The handle is alive until here.
+      expect(process.id).toBeDefined();
+    },
+  ],
   pauseLeaseMs: [
     "a lossless reader that stops loses its hold after it",
     async () => {

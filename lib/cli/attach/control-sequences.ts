@@ -8,6 +8,8 @@ const isAbort = (byte: number) => byte === 0x18 || byte === 0x1a;
 /** ENQ, SO and SI ask or switch something although they are single bytes. */
 const isSingle = (byte: number) => byte === 0x05 || byte === 0x0e || byte === 0x0f;
 
+const NOTHING = new Uint8Array(0);
+
 /** A longer one is an image or a clipboard, and passes as text. */
 const MAX_BYTES = 4096;
 
@@ -35,13 +37,13 @@ export class ControlSequences {
    */
   filter(chunk: Uint8Array, keep: (sequence: string) => boolean): Uint8Array {
     const kept: Uint8Array[] = [];
-    let begun = Uint8Array.from(this.#sequence);
+    let begun: Uint8Array = this.#sequence.length > 0 ? Uint8Array.from(this.#sequence) : NOTHING;
     /** Where the bytes begin that are neither kept nor dropped yet, and where the current sequence begins. */
     let from = 0;
     let start = 0;
     const keepBegun = () => {
       if (begun.length > 0) kept.push(begun);
-      begun = new Uint8Array(0);
+      begun = NOTHING;
     };
     for (let at = 0; at < chunk.length; at += 1) {
       const byte = chunk[at] as number;
@@ -58,7 +60,7 @@ export class ControlSequences {
       if (this.#state !== "text") continue;
       if (isLong || keep(String.fromCharCode(...this.#sequence))) keepBegun();
       else {
-        begun = new Uint8Array(0);
+        begun = NOTHING;
         kept.push(chunk.subarray(from, start));
         from = at + 1;
       }

@@ -99,6 +99,13 @@ export class ScreenModes {
   }
 
   #noteCsi(body: string): void {
+    // Most sequences are colours or move the cursor; a pattern for each would be most of the work.
+    const start = body.charCodeAt(0);
+    if (body.endsWith("m") && start < 0x3c) {
+      this.#isColored = body !== "0m";
+      return;
+    }
+    if (!/[hlmrqutf]$/.test(body)) return;
     const [, prefix = "", list = "", final = ""] = /^([<=>?]?)([\d;:]*)([ -/]*[@-~])$/.exec(body) ?? [];
     const command = prefix + final;
     const first = Number.parseInt(list, 10) || 0;
@@ -110,7 +117,7 @@ export class ScreenModes {
         for (const mode of list.split(";")) this.#noteMode(prefix + mode, command.endsWith("h"));
         break;
       case "m":
-        this.#isColored = !/^0*$/.test(list);
+        this.#isColored = false;
         break;
       case "r":
         this.#hasRegion = list !== "";

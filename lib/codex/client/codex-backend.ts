@@ -184,7 +184,8 @@ export class CodexBackend implements Backend {
     }
     const info = () => process.info;
     const bounds = { limits: this.#limits, isSignal: (name: string) => signalNumber(name) !== undefined };
-    return new Process({ info, log: process.log, port, bounds, delivery, onSubscriberError: this.#onError });
+    const unread = { clock: this.#clock, limits: this.#limits };
+    return new Process({ info, log: process.log, port, bounds, delivery, unread, onSubscriberError: this.#onError });
   }
 
   #receive(message: Envelope): void {

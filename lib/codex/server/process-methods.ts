@@ -89,7 +89,7 @@ async function start(scope: ProcessScope, id: string, spec: ProcessSpec): Promis
   const starting = (async () => {
     await scope.filesSettled();
     const shared = await session.start(context.processes, spec, randomUUID());
-    const subscription = new CodexSubscription(id, shared.process.log, context.limits.unreadBytes);
+    const subscription = new CodexSubscription(id, shared.log, context.limits.unreadBytes);
     const started = { id, shared, subscription };
     session.state.add(started);
     return started;

@@ -100,7 +100,7 @@ export class Resumption implements SessionState {
       known.moveTo(acked);
       return known;
     }
-    const position = new AckedPosition(shared.process.log, acked);
+    const position = new AckedPosition(shared.log, acked);
     this.#positions.set(shared, position);
     shared.removalListeners.add(this);
     return position;

@@ -40,7 +40,7 @@ const nothing = () => undefined;
 describe("a session", () => {
   it("holds what a lossless subscription has not read, and starts a new position once the old one has lapsed", () => {
     const log = new ReplayLog({ retainedBytes: 3 });
-    const shared = { process: { log }, removalListeners: new Set() } as unknown as SharedProcess;
+    const shared = { log, removalListeners: new Set() } as unknown as SharedProcess;
     const session = open("control");
     const first = session.state.positionOf(shared, 0);
     for (const text of ["one", "two"]) print(log, text);
@@ -57,7 +57,7 @@ describe("a session", () => {
   });
 
   it("listens for the removal of a process as long as it has a position in it", () => {
-    const shared = { process: { log: new ReplayLog() }, removalListeners: new Set() } as unknown as SharedProcess;
+    const shared = { log: new ReplayLog(), removalListeners: new Set() } as unknown as SharedProcess;
     const session = open("control");
     const position = session.state.positionOf(shared, 0);
     expect([[...shared.removalListeners], session.ownsNothing]).toEqual([[session.state], false]);
