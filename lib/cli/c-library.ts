@@ -9,6 +9,8 @@ export interface CLibrary {
   takesBytes(fd: number, waitMs: number): boolean;
   /** Sets raw mode, with a bare \n on output too. The returned function restores the modes at once, even if output waits. */
   setRawMode(fd: number): () => void;
+  /** tcgetattr(3); the returned function sets the modes again. */
+  saveModes(fd: number): () => void;
   /** _exit(2): ends the program without waiting for its threads. */
   exit(code: number): never;
 }
@@ -49,16 +51,25 @@ function load(): CLibrary {
     poll(entry, 1, waitMs);
     return flags[1] ?? 0;
   };
+  const modesOf = (fd: number): Buffer => {
+    const modes = Buffer.alloc(TERMIOS_BYTES);
+    tcgetattr(fd, modes);
+    return modes;
+  };
+  const setModes = (fd: number, modes: Buffer): void => void tcsetattr(fd, TCSANOW, modes);
   return {
     hasHungUp: (fd) => (events(fd, 0, 0) & (POLLERR | POLLHUP)) !== 0,
     takesBytes: (fd, waitMs) => events(fd, POLLOUT, waitMs) === POLLOUT,
     setRawMode(fd) {
-      const modes = Buffer.alloc(TERMIOS_BYTES);
-      tcgetattr(fd, modes);
+      const modes = modesOf(fd);
       const raw = Buffer.from(modes);
       cfmakeraw(raw);
-      tcsetattr(fd, TCSANOW, raw);
-      return () => void tcsetattr(fd, TCSANOW, modes);
+      setModes(fd, raw);
+      return () => setModes(fd, modes);
+    },
+    saveModes(fd) {
+      const modes = modesOf(fd);
+      return () => setModes(fd, modes);
     },
     exit: (code) => exit(code) as never,
   };

@@ -14,14 +14,18 @@ const supervisor = createSupervisor();
 afterAll(() => supervisor.close({ graceMs: 0 }));
 
 const CTRL_Z = "\x1a";
+/** The message of the shell, and its next prompt: what is typed before may be lost. */
+const STOPPED = /Stopped .*main\.js.*\$ $/s;
 
-/** An interactive bash. */
-function openShell(): Promise<Process> {
-  return supervisor.start({
+/** An interactive bash, at its first prompt. */
+async function openShell(): Promise<Process> {
+  const shell = await supervisor.start({
     argv: ["bash", "--norc", "--noprofile", "-i"],
     envPolicy: { inherit: "all", set: { PS1: "$ " } },
     tty: true,
   });
+  await printed(shell, /\$ $/);
+  return shell;
 }
 
 /** Types a line, and waits for `marker` in what the shell has printed since its start. */
@@ -46,13 +50,14 @@ describe.each(["posix", "portable"])("execwire run with the %s spawner in an int
     const pid = Number(
       /pid (\d+)\./.exec(await type(shell, `${run} sh -c "${script}"\n`.replace("$$", "\\$\\$"), /pid \d+\./))?.[1],
     );
-    await type(shell, CTRL_Z, /Stopped .*main\.js/);
+    await type(shell, CTRL_Z, STOPPED);
     expect(await isStopped(pid, true)).toBe(true);
     await type(shell, "fg\n", "continued");
     expect(await isStopped(pid, false)).toBe(false);
-    await type(shell, CTRL_Z, /Stopped.*continued.*Stopped/s);
+    await type(shell, CTRL_Z, /Stopped.*continued.*Stopped .*\$ $/s);
     expect(await isStopped(pid, true)).toBe(true);
-    await type(shell, "bg\n", /continued.*continued/s);
+    await type(shell, "bg\n", /&\r\n.*\$ /s);
+    await printed(shell, /continued.*continued/s);
     expect(await isStopped(pid, false)).toBe(false);
     await type(shell, "kill %1; wait %1; echo code $?.\n", "code 143.");
     await shell.write("exit\n");
@@ -61,7 +66,7 @@ describe.each(["posix", "portable"])("execwire run with the %s spawner in an int
 
   it("stops with a command that stops itself", async () => {
     const shell = await openShell();
-    await type(shell, `${run} sh -c 'kill -STOP $$; echo contin""ued'\n`, /Stopped .*main\.js/);
+    await type(shell, `${run} sh -c 'kill -STOP $$; echo contin""ued'\n`, STOPPED);
     await type(shell, "fg; echo code $?.\n", /continued\r?\n.*code 0\./s);
     await shell.write("exit\n");
     await exitOf(shell);
@@ -72,8 +77,8 @@ describe.each(["posix", "portable"])("execwire run with the %s spawner in an int
     const script = "tty; read -r a; echo first $a; read -r b; echo second $b";
     await type(shell, `${run.replace(" --", " -i --")} sh -c '${script}'; echo code $?.\n`, /\/dev\/pts\/\d+\r/);
     await type(shell, "one\n", "first one");
-    await type(shell, CTRL_Z, /Stopped .*main\.js/);
-    await type(shell, "bg\n", /main\.js[^\n]*&\r/);
+    await type(shell, CTRL_Z, STOPPED);
+    await type(shell, "bg\n", /&\r\n.*\$ $/s);
     // It stops again as soon as it finds itself in the background.
     const [wrapper] = childrenOf(shell.info.pid as number);
     expect(await isStopped(wrapper as number, true)).toBe(true);
@@ -95,7 +100,7 @@ describe.each(["posix", "portable"])("execwire run with the %s spawner in an int
     const isRaw = () => spawnSync("stty", ["-F", terminal, "-a"]).stdout.includes("-isig");
     expect(isRaw()).toBe(true);
     process.kill(wrapper as number, "SIGTSTP");
-    await printed(shell, /Stopped .*main\.js/);
+    await printed(shell, STOPPED);
     expect(await settled(isRaw, (raw) => !raw)).toBe(false);
     await shell.write("fg; echo code $?.\n");
     expect(await settled(isRaw, Boolean)).toBe(true);

@@ -3,11 +3,13 @@
 import { isatty } from "node:tty";
 import type { Process } from "../../process/process.ts";
 import { readLink, readProcess } from "../../spawn/proc/proc.ts";
+import { cLibrary } from "../c-library.ts";
 import { isHeeded } from "../ignored-signals.ts";
 
 /** Shares stops with the command; the returned function ends that. */
 export function shareStops(child: Process): () => void {
   if (process.platform === "win32" || !isHeeded("SIGTSTP") || !isHeeded("SIGTTIN")) return () => undefined;
+  const useShells = saveModes();
   const onStop = async () => {
     stopListening();
     // Not SIGTSTP: nothing stops the group of a session leader that way, since no shell could continue it.
@@ -17,13 +19,14 @@ export function shareStops(child: Process): () => void {
   const onContinue = () => void child.signal("SIGCONT").catch(() => undefined);
   const stopOurselves = async () => {
     stopListening();
-    const isRaw = isatty(0) && process.stdin.isRaw;
-    if (isRaw) process.stdin.setRawMode(false);
+    // The command's modes, or raw mode: a shell may leave them to us.
+    const useOurs = isInBackground() ? undefined : saveModes();
+    if (useOurs) useShells?.();
     process.kill(process.pid, "SIGTSTP");
     // Here we have been continued, or were never stopped because no shell could continue us. In the background, the command must
     // not take what is typed into the shell: it is in another session, so the kernel does not prevent that.
     while (isInBackground() && isJob() && hasOurStdin(child)) process.kill(process.pid, "SIGTTIN");
-    if (isRaw) process.stdin.setRawMode(true);
+    if (!isInBackground()) useOurs?.();
     listen();
     onContinue();
   };
@@ -36,6 +39,11 @@ export function shareStops(child: Process): () => void {
   // It may have stopped before.
   onChild();
   return stopListening;
+}
+
+/** Saves the modes of our terminal; the returned function sets them again. */
+function saveModes(): (() => void) | undefined {
+  return isatty(0) ? cLibrary()?.saveModes(0) : undefined;
 }
 
 function isStopped({ info: { pid } }: Process): boolean {
