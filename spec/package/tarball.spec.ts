@@ -27,6 +27,8 @@ beforeAll(async () => {
   for (const name of readdirSync(join(import.meta.dirname, "projects")))
     copyFileSync(join(import.meta.dirname, "projects", name), join(project, name));
   writeFileSync(join(project, "package.json"), '{ "type": "module" }');
+  const page = /```ts\n([\s\S]*?)```/.exec(readFileSync(join(root, "README.md"), "utf8"))?.[1] as string;
+  writeFileSync(join(project, "readme-page.ts"), page);
 }, 60_000);
 
 /** Compiles a file against the package, checking its declarations too. Returns what the compiler prints. */
@@ -52,6 +54,10 @@ describe("a strict project of a user compiles against the package", () => {
 
   it.each(kinds)("as a page, without types of Node (%s)", async (_kind, options) => {
     expect(await compile("page.ts", { ...options, lib: ["es2022", "dom"], types: [] })).toBe("");
+  });
+
+  it("the page of the README compiles too", async () => {
+    expect(await compile("readme-page.ts", { module: "nodenext", lib: ["es2022", "dom"], types: [] })).toBe("");
   });
 
   it.each(kinds)("as a program on Node, without the DOM (%s)", async (_kind, options) => {
