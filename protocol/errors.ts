@@ -16,7 +16,7 @@
  * - `UNSUPPORTED` this platform, spawner or server does not support it
  * - `CLOSED` the supervisor or client is closed
  * - `UNAUTHORIZED` the server does not accept the token
- * - `FORBIDDEN` the token permits viewing only
+ * - `FORBIDDEN` the token permits viewing only, or the server does not accept pages of this origin
  * - `SESSION_UNKNOWN` the session to resume has ended or never existed
  * - `VERSION_UNSUPPORTED` the peer uses another version of the protocol
  * - `CONNECTION_LOST` the connection was lost and recovery gave up; `data.reason` gives the reason. The state of the processes

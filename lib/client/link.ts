@@ -40,6 +40,7 @@ export interface LinkOptions {
 /** Close codes after which a reconnect cannot succeed, and the errors that they stand for. */
 const FATAL: ReadonlyMap<number, { readonly code: ExecwireError["code"]; readonly reason: string }> = new Map([
   [CLOSE.unauthorized, { code: "UNAUTHORIZED", reason: "unauthorized" }],
+  [CLOSE.originRefused, { code: "FORBIDDEN", reason: "origin" }],
   [CLOSE.version, { code: "VERSION_UNSUPPORTED", reason: "version" }],
   [CLOSE.sessionUnknown, { code: "SESSION_UNKNOWN", reason: "session-unknown" }],
   [CLOSE.goingAway, { code: "CONNECTION_LOST", reason: "server-stopped" }],

@@ -110,6 +110,7 @@ export async function serve(backend: Backend, options: ServeOptions): Promise<Ex
       helloBytes,
       waiting: { max: descriptors.atMostAnEighth(waitingConnections), handshakeMs, descriptors },
       allowedOrigins,
+      onRefused: options.onRefused ?? (() => undefined),
       turns: new ReadTurns(server.context.limits),
     }));
   server.listener = listener;

@@ -8,6 +8,7 @@ export const CLOSE = {
   tryLater: 1013,
   protocol: 4400,
   unauthorized: 4401,
+  originRefused: 4403,
   sessionUnknown: 4404,
   version: 4406,
   timeout: 4408,

@@ -233,7 +233,7 @@ describe("the client in a browser", () => {
 
   itInChromium("is refused on a page of another origin, whatever token it shows", async () => {
     const stranger = await open(strangers.origin);
-    expect(await tryToConnect(stranger, target())).toBe("CONNECTION_LOST");
+    expect(await tryToConnect(stranger, target())).toBe("FORBIDDEN");
     const friend = await openPage();
     expect(await tryToConnect(friend, target())).toBe("connected");
   });

@@ -1,9 +1,11 @@
 // `execwire serve`: how it starts, what it keeps secret, and how it shuts down with everything it started.
+
+import { once } from "node:events";
 import { lstatSync, readdirSync, readFileSync } from "node:fs";
-import { request } from "node:http";
 import { dirname } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
-import { SUBPROTOCOL } from "../../protocol/index.ts";
+import { WebSocket } from "ws";
+import { encode, PROTOCOL_VERSION, SUBPROTOCOL } from "../../protocol/index.ts";
 import { isAlive, stateOf } from "../support/system-facts.ts";
 import { Surroundings } from "../support/system-server.ts";
 import { settled } from "../support/system-wait.ts";
@@ -23,26 +25,12 @@ async function startStubborn(script = "echo $$; exec sleep 300"): Promise<number
   return line.split(" ").map(Number);
 }
 
-/** The HTTP status with which the server answers a page that tries to connect. */
-function answerTo(url: string, origin: string): Promise<number | undefined> {
-  const headers = {
-    Origin: origin,
-    Connection: "Upgrade",
-    Upgrade: "websocket",
-    "Sec-WebSocket-Version": "13",
-    "Sec-WebSocket-Key": Buffer.alloc(16).toString("base64"),
-    "Sec-WebSocket-Protocol": SUBPROTOCOL,
-  };
-  return new Promise((resolve, reject) => {
-    const asked = request(url.replace("ws:", "http:"), { headers, agent: false });
-    asked.on("error", reject);
-    asked.on("response", (answer) => resolve(answer.resume().statusCode));
-    asked.on("upgrade", ({ statusCode }, socket) => {
-      socket.destroy();
-      resolve(statusCode);
-    });
-    asked.end();
-  });
+/** The code with which the server closes the connection of a page that has no token. */
+async function answerTo(url: string, origin: string): Promise<number> {
+  const socket = new WebSocket(url, SUBPROTOCOL, { headers: { origin } });
+  socket.on("open", () => socket.send(encode({ type: "hello", version: PROTOCOL_VERSION })));
+  const [code] = await once(socket, "close");
+  return code;
 }
 
 describe("execwire serve", () => {
@@ -157,9 +145,12 @@ describe("execwire serve", () => {
   });
 
   it("lets web pages of an allowed origin connect, and no others", async () => {
-    const { url } = await user.serve(["--allow-origin", "https://a.example", "--allow-origin", "https://b.example"]);
+    const server = await user.serve(["--allow-origin", "https://a.example", "--allow-origin", "https://b.example"]);
     const origins = ["https://a.example", "https://b.example", "https://c.example"];
-    expect(await Promise.all(origins.map((origin) => answerTo(url, origin)))).toEqual([101, 101, 403]);
+    expect(await Promise.all(origins.map((origin) => answerTo(server.url, origin)))).toEqual([4401, 4401, 4403]);
+    const { stderr } = server.printed;
+    expect(stderr).toContain("refused a connection: pages of the origin https://c.example may not connect (4403)");
+    expect(stderr).toContain("refused a connection: the token is missing or wrong (4401)");
   });
 
   it.each(["", "0", "false"])("keeps running without stdin if the environment variable is %j", async (value) => {

@@ -75,9 +75,13 @@ describe("a server on TCP", () => {
   });
 
   it("refuses web pages, except those of allowed origins", async () => {
-    expect(await statusOf(url, { Origin: "https://evil.example" })).toBe(403);
-    expect(await statusOf(url, { Origin: "null" })).toBe(403);
-    expect(await statusOf(url, { Origin: "https://allowed.example.evil.example" })).toBe(403);
+    for (const Origin of ["https://evil.example", "null", "https://allowed.example.evil.example"]) {
+      // A page sees the code of a close, but no status.
+      const page = new WebSocket(url, SUBPROTOCOL, { headers: { Origin } });
+      const [code, reason] = await once(page, "close");
+      expect([code, String(reason)]).toEqual([4403, `pages of the origin ${Origin} may not connect`]);
+      expect(await statusOf(url, { Origin }, "chat")).toBe(403);
+    }
     expect(await statusOf(url, { Origin: "https://allowed.example" })).toBe(101);
     expect(await statusOf(url, {})).toBe(101);
   });

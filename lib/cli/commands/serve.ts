@@ -14,6 +14,7 @@ import { say, UsageError } from "../report.ts";
 import { type Credentials, loadCredentials, publish } from "../server/credentials.ts";
 import { allowHeapGrowth } from "../server/heap-growth.ts";
 import { parseListen } from "../server/listen-address.ts";
+import { RefusalLog } from "../server/refusal-log.ts";
 import { acceptStdio } from "../server/serve-stdio.ts";
 import { isSet, ShutdownSignal } from "../server/shutdown-signal.ts";
 
@@ -93,6 +94,7 @@ async function host(options: ServeCommandOptions): Promise<void> {
         limits,
         dialect,
         allowedOrigins: options.allowOrigin ?? [],
+        onRefused: new RefusalLog().add,
       });
       cleanups.push(() => server.close());
       cleanups.push(await announce(server.url as string, credentials));

@@ -4,12 +4,12 @@
 import { chmodSync, lstatSync, unlinkSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, STATUS_CODES } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
-import { WebSocketServer } from "ws";
+import { type WebSocket, WebSocketServer } from "ws";
 import { ExecwireError } from "../../errors.ts";
 import type { ReadTurns } from "../admission/read-turns.ts";
 import { boundPeer, receiverBounds } from "../admission/untrusted-peer.ts";
 import { type WaitingBounds, WaitingSockets } from "../admission/waiting-sockets.ts";
-import type { Transport } from "../transport.ts";
+import { CLOSE, CLOSE_MS, closeReason, type Transport } from "../transport.ts";
 import { acceptOneRequestEach } from "./one-request.ts";
 import { type FrameKind, webSocketTransport } from "./websocket-node.ts";
 
@@ -54,6 +54,8 @@ export interface WebSocketListenerOptions {
   readonly waiting: WaitingBounds;
   /** Origins of web pages that may connect. Requests without an Origin header, which programs send, are not restricted. */
   readonly allowedOrigins: readonly string[];
+  /** Called when a connection is refused, with a close code and the reason. */
+  readonly onRefused: (code: number, reason: string) => void;
   /** The turns in which all peers of the server are read. */
   readonly turns: ReadTurns;
 }
@@ -86,7 +88,17 @@ export async function listenWebSocket(options: WebSocketListenerOptions): Promis
     socket.on("error", () => socket.destroy());
     const route = routeOf(request, options);
     const refusal = "status" in route ? route : route.refuse?.(request);
-    if (refusal) return refuseUpgrade(socket, refusal);
+    if (refusal) {
+      const isOrigin = refusal === REFUSED_ORIGIN;
+      const reason = isOrigin
+        ? `pages of the origin ${printable(request.headers.origin)} may not connect`
+        : refusal.text;
+      options.onRefused(isOrigin ? CLOSE.originRefused : CLOSE.unauthorized, reason);
+      // A page sees the code and reason of a close, but no HTTP response to an upgrade.
+      const isPage = isOrigin && (request.headers["sec-websocket-protocol"] ?? "").includes(native.subprotocol);
+      if (!isPage) return refuseUpgrade(socket, refusal);
+      return sockets.get(native)?.handleUpgrade(request, socket, head, (webSocket) => refusePage(webSocket, reason));
+    }
     const { kind, onTransport } = route as UpgradeRoute;
     socket.setNoDelay(true);
     sockets.get(route as UpgradeRoute)?.handleUpgrade(request, socket, head, (webSocket) => {
@@ -111,19 +123,33 @@ function socketServer(frameBytes: number, subprotocol: string): WebSocketServer 
   });
 }
 
+const REFUSED_ORIGIN: HttpAnswer = { status: 403, text: "" };
+
 /** The route of a client, or the response that refuses it. */
 function routeOf(
   { headers }: HttpRequest,
   { allowedOrigins, native, plain }: WebSocketListenerOptions,
 ): UpgradeRoute | HttpAnswer {
   const { origin } = headers;
-  if (origin !== undefined && !allowedOrigins.includes(origin)) return { status: 403, text: "" };
+  if (origin !== undefined && !allowedOrigins.includes(origin)) return REFUSED_ORIGIN;
   const offered = (headers["sec-websocket-protocol"] ?? "").split(",").map((name) => name.trim());
   if (offered.includes(native.subprotocol)) return native;
   // A client that offers another version of our subprotocol must not fall back to the plain route.
   const isOurs = offered.some((name) => name.startsWith(native.subprotocol.replace(/\d+$/, "")));
   if (!plain || isOurs) return mustOffer(native.subprotocol);
   return plain;
+}
+
+/** As it may be shown: the header is the peer's. */
+function printable(header = ""): string {
+  return header.replace(/[^\x21-\x7e]/g, "?").slice(0, 100);
+}
+
+/** Its upgrade was accepted only to close it at once. */
+function refusePage(webSocket: WebSocket, reason: string): void {
+  webSocket.on("error", () => undefined);
+  webSocket.close(CLOSE.originRefused, closeReason(reason));
+  setTimeout(() => webSocket.terminate(), CLOSE_MS).unref();
 }
 
 function mustOffer(subprotocol: string): HttpAnswer {
