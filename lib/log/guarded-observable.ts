@@ -1,14 +1,24 @@
-// Observables whose subscribers may throw. rxjs turns an exception in a subscriber into an uncaughtException, which would
-// let one viewer's bug end the supervisor and every process with it.
+// Observables whose subscribers may throw or have no error handler. rxjs turns both into an uncaughtException, which would let one
+// viewer's bug, or a lost connection, end the supervisor and every process with it.
 import { Observable, type Observer, type Operator, type Subscriber, Subscription } from "rxjs";
 
-/** Receives what a subscriber threw. */
-export type ReportError = (error: unknown) => void;
+/** What is reported: an exception of a subscriber, or the failure of an observable whose subscriber has no error handler. */
+export type ReportKind = "thrown" | "unhandled";
+
+/** Receives what no subscriber handles. */
+export type ReportError = (error: unknown, kind?: ReportKind) => void;
 
 const ignore = () => undefined;
 
 /** The default: the console, which every host of this library has. */
-export const reportToConsole: ReportError = (error) => console.error("execwire: a subscriber threw:", error);
+export const reportToConsole: ReportError = (error, kind) =>
+  console.error(`execwire: ${KINDS[kind ?? "other"]}:`, error);
+
+const KINDS = {
+  thrown: "a subscriber threw",
+  unhandled: "an observable failed, and its subscriber has no error handler",
+  other: "a failure that belongs to no call",
+} as const;
 
 /**
  * An Observable that catches and reports what its subscribers throw, and keeps them subscribed. Operators keep the guard, since
@@ -44,7 +54,10 @@ export class GuardedObservable<T> extends Observable<T> {
         : { next: observerOrNext ?? ignore, ...(error && { error }), complete: complete ?? ignore };
     return super.subscribe({
       next: (value) => this.#guard(() => observer.next?.(value)),
-      error: (error) => (observer.error ? this.#guard(() => observer.error?.(error)) : this.report(error)),
+      error: (error) => {
+        if (observer.error) this.#guard(() => observer.error?.(error));
+        else this.report(error, "unhandled");
+      },
       complete: () => this.#guard(() => observer.complete?.()),
     });
   }
@@ -53,7 +66,7 @@ export class GuardedObservable<T> extends Observable<T> {
     try {
       run();
     } catch (error) {
-      this.report(error);
+      this.report(error, "thrown");
     }
   }
 }

@@ -7,19 +7,39 @@ import type { Transport } from "./transport.ts";
 
 const PREFIX_BYTES = 4;
 
+/** Most bytes of text before the first frame. */
+const MAX_TEXT_BYTES = 64 * 1024;
+
 /** A transport that reads from `input` and writes to `output`. */
 export function streamTransport(input: Readable, output: Writable, frameBytes: number): Transport {
   return new StreamTransport(input, output, frameBytes);
 }
 
+/**
+ * The same, for a program that a shell or ssh starts: text that they print before the first frame, such as a greeting, is passed
+ * to `onText` and not read as a frame. A frame begins with a byte 0, since its length is below 2^24, and text has none.
+ */
+export function streamTransportAfterText(
+  input: Readable,
+  output: Writable,
+  frameBytes: number,
+  onText: (text: Buffer) => void,
+): Transport {
+  return new StreamTransport(input, output, frameBytes, onText);
+}
+
 class StreamTransport extends StreamPair {
   readonly #maxFrameBytes: number;
   #frameBytes: number;
+  /** Set until the first frame. */
+  #onText: ((text: Buffer) => void) | undefined;
+  #textBytes = 0;
   #chunks: Buffer[] = [];
   #bytes = 0;
 
-  constructor(input: Readable, output: Writable, frameBytes: number) {
+  constructor(input: Readable, output: Writable, frameBytes: number, onText?: (text: Buffer) => void) {
     super(input, output);
+    this.#onText = onText;
     this.#maxFrameBytes = frameBytes;
     this.#frameBytes = frameBytes;
   }
@@ -43,7 +63,9 @@ class StreamTransport extends StreamPair {
     return Buffer.concat([record, text]);
   }
 
-  protected override receive(chunk: Buffer): void {
+  protected override receive(piece: Buffer): void {
+    const chunk = this.#onText ? this.#skipText(piece, this.#onText) : piece;
+    if (chunk.length === 0) return;
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;
     while (!this.isClosed && this.#bytes >= PREFIX_BYTES) {
@@ -60,6 +82,16 @@ class StreamTransport extends StreamPair {
       if (this.#bytes < PREFIX_BYTES + length) return;
       this.deliver(this.#take(PREFIX_BYTES + length).subarray(PREFIX_BYTES));
     }
+  }
+
+  #skipText(piece: Buffer, onText: (text: Buffer) => void): Buffer {
+    const end = piece.indexOf(0);
+    const text = end < 0 ? piece : piece.subarray(0, end);
+    if (text.length > 0) onText(text);
+    this.#textBytes += text.length;
+    if (end >= 0) this.#onText = undefined;
+    else if (this.#textBytes > MAX_TEXT_BYTES) this.refuse(`more than ${MAX_TEXT_BYTES} bytes of text and no frame`);
+    return piece.subarray(text.length);
   }
 
   #takeClosing(): boolean {

@@ -23,7 +23,7 @@ function guarded() {
   const source = new Subject<number>();
   const reports: unknown[] = [];
   const values$ = new GuardedObservable<number>(
-    (error) => reports.push(String(error)),
+    (error, kind) => reports.push(kind === "unhandled" ? `${error}, unhandled` : String(error)),
     (subscriber) => {
       const subscription = source.subscribe(subscriber);
       return () => subscription.unsubscribe();
@@ -77,7 +77,7 @@ describe("a guarded observable", () => {
     const { source, reports, values$ } = guarded();
     values$.subscribe();
     source.error(new Error("the log failed"));
-    expect(reports).toEqual(["Error: the log failed"]);
+    expect(reports).toEqual(["Error: the log failed, unhandled"]);
     expect(await rethrown()).toEqual([]);
   });
 
