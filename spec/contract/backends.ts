@@ -1,6 +1,6 @@
 // Every backend that the contract suite runs on. To add a backend, add its factory to the list. Abilities that it lacks are
 // declared in `supports`; no spec catches an error to find out.
-import { afterAll, beforeAll, describe, it } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, describe, it } from "@jest/globals";
 import { createSupervisor, type SupervisorOptions } from "../../lib/local/supervisor.ts";
 import type { Backend, StartOptions } from "../../lib/process/backend.ts";
 import type { Process } from "../../lib/process/process.ts";
@@ -91,7 +91,7 @@ export interface Subject {
   needs(...abilities: readonly (keyof Abilities)[]): typeof it.skip;
   /** Short for `backend.start`. */
   start(spec: ProcessSpec, options?: StartOptions): Promise<Process>;
-  /** Another backend of the same kind, for the caller to close. */
+  /** Another backend of the same kind; closed after the spec. */
   create(limits?: Partial<Limits>): Promise<Backend>;
 }
 
@@ -175,6 +175,10 @@ export function describeBackends(
       backend = await create(limits);
     });
     afterAll(() => backend?.close({ graceMs: 0 }));
+    const others: Backend[] = [];
+    afterEach(async () => {
+      await Promise.all(others.splice(0).map((other) => other.close({ graceMs: 0 })));
+    });
     const current = (): Backend => {
       if (!backend) throw new Error("the backend exists only while the specs of its block run");
       return backend;
@@ -187,7 +191,11 @@ export function describeBackends(
         return current();
       },
       start: (spec, options) => current().start(spec, options),
-      create: (others = limits) => create(others),
+      async create(changed = limits) {
+        const other = await create(changed);
+        others.push(other);
+        return other;
+      },
     });
   });
 }

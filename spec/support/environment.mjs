@@ -13,6 +13,8 @@ export default class RealProcessEnvironment extends TestEnvironment {
   #listeners = signalListeners();
   #env = { ...process.env };
   #leftovers;
+  /** The failed tests, whose results Jest drops when the file fails as a whole. */
+  #failures = [];
 
   constructor(config, context) {
     // Jest's cleanup deletes (or wraps) the properties of every global set in a spec file: on the real process, fatal.
@@ -20,6 +22,10 @@ export default class RealProcessEnvironment extends TestEnvironment {
     super({ ...config, projectConfig: { ...config.projectConfig, testEnvironmentOptions } }, context);
     this.global.process = process;
     this.#leftovers = new Leftovers(context.testPath);
+  }
+
+  handleTestEvent({ name, test }) {
+    if (name === "test_done") this.#failures.push(...test.errors.map(([error]) => `${test.name}: ${error?.message ?? error}`));
   }
 
   async teardown() {
@@ -34,7 +40,7 @@ export default class RealProcessEnvironment extends TestEnvironment {
     }
     for (const name of Object.keys(process.env)) if (!(name in this.#env)) delete process.env[name];
     Object.assign(process.env, this.#env);
-    await this.#leftovers.check();
+    await this.#leftovers.check(this.#failures);
   }
 }
 

@@ -28,8 +28,9 @@ export class Leftovers {
   /**
    * Waits a while for what is about to end: a socket closes a moment after its peer. It may find timers of an earlier file:
    * a client that was not closed waits in the background until it notices that its server is silent, and then tries to reconnect.
+   * A test that failed (`failures`) may be the reason, so the error names them all.
    */
-  async check(deadlineMs = 10_000) {
+  async check(failures, deadlineMs = 10_000) {
     const end = Date.now() + deadlineMs;
     let left = this.#find();
     while (left.length > 0 && Date.now() < end) {
@@ -38,7 +39,7 @@ export class Leftovers {
     }
     if (left.length === 0) return;
     const message = `the specs of ${this.#path} leave behind: ${[...left, ...timersMade()].join("; ")}`;
-    const error = new Error(message);
+    const error = new Error([message, ...failures].join("\n\nafter a failed test: "));
     // Jest shows the stack, which would be of this file and not of the spec.
     error.stack = error.message;
     throw error;
