@@ -37,6 +37,16 @@ export function isSpawnedChild(child: number): boolean {
   return markOf.has(child);
 }
 
+/** Returns a function that tells whether one of the spawns in progress now is still in progress. */
+export function spawnsInProgress(): () => boolean {
+  const last = state.lastInherited;
+  return () => {
+    // The map is in the order of marks.
+    const [oldest = Number.POSITIVE_INFINITY] = pendingSpawns.keys();
+    return oldest <= last;
+  };
+}
+
 /** Marks the children of one spawner. */
 export class Marks implements Marker {
   readonly #libc: Libc;

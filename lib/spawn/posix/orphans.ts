@@ -3,26 +3,35 @@
 
 import type { Guard } from "../guard/guard.ts";
 import { reapOwn } from "../kill/foreign-children.ts";
-import { isSpawnedChild } from "../kill/marks.ts";
+import { isSpawnedChild, spawnsInProgress } from "../kill/marks.ts";
 import { ownChildren, readProcess } from "../proc/proc.ts";
 import type { Libc } from "./libc.ts";
 import type { Reaper } from "./reaper.ts";
 
-/** A zombie of unknown origin may belong to a spawn in progress or to another library: by then these have reaped their own. */
-const GRACE_MS = 1000;
+/** A zombie of unknown origin may belong to another library, which reaps its own in the turn after their exit. */
+const GRACE_MS = 20;
+/** SIGCHLDs merge, and under some hosts never arrive; this bounds how late an orphan is noticed then. */
+const CHECK_MS = 1000;
 /** Exits within this time share one scan. */
 const MERGE_MS = 20;
 /** With many processes a scan is slow: the next one waits this many times as long, up to MAX_PAUSE_MS. */
-const PAUSE_FACTOR = 50;
-const MAX_PAUSE_MS = 100;
+const PAUSE_FACTOR = 10;
+const MAX_PAUSE_MS = 30;
+
+/** A zombie of unknown origin, when it was first seen. */
+interface Unknown {
+  readonly since: number;
+  /** Whether a spawn that was in progress then still is: the zombie may be its child. */
+  readonly mayBeSpawned: () => boolean;
+}
 
 /** Adopts and reaps orphans; a Reaper watches our own children. */
 export class Orphans {
   readonly #libc: Libc;
   readonly #reaper: Reaper;
   readonly #guard: Guard | undefined;
-  /** Zombies of unknown origin: when each was first seen, by pid and start time. */
-  #zombies = new Map<string, number>();
+  /** By pid and start time. */
+  #zombies = new Map<string, Unknown>();
   readonly #onChild = () => this.#scanSoon();
   readonly #interval: NodeJS.Timeout;
   #scanTimer: NodeJS.Timeout | undefined;
@@ -35,7 +44,7 @@ export class Orphans {
     this.#guard = guard;
     libc.becomeSubreaper();
     process.on("SIGCHLD", this.#onChild);
-    this.#interval = setInterval(this.#onChild, GRACE_MS).unref();
+    this.#interval = setInterval(this.#onChild, CHECK_MS).unref();
   }
 
   close(): void {
@@ -59,11 +68,13 @@ export class Orphans {
       const entry = readProcess(pid);
       if (entry?.state !== "Z") continue;
       const identity = `${pid}@${entry.startTime}`;
-      const since = before.get(identity) ?? began;
+      const zombie = before.get(identity) ?? { since: began, mayBeSpawned: spawnsInProgress() };
+      const isOrphan = began - zombie.since >= GRACE_MS && !zombie.mayBeSpawned();
       // A process in the session of one of our children descends from it.
-      if (this.#reaper.owns(entry.session) || began - since >= GRACE_MS) reapOwn(this.#libc, pid);
-      else this.#zombies.set(identity, since);
+      if (this.#reaper.owns(entry.session) || isOrphan) reapOwn(this.#libc, pid);
+      else this.#zombies.set(identity, zombie);
     }
     this.#pauseMs = Math.min(MAX_PAUSE_MS, PAUSE_FACTOR * (performance.now() - began));
+    if (this.#zombies.size > 0) this.#scanSoon();
   };
 }
