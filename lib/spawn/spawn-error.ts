@@ -24,7 +24,7 @@ export async function explainFailure(launch: Launch, cause: NodeJS.ErrnoExceptio
     case "ENOENT":
       return spawnFailed(
         "interpreter-not-found",
-        `${file} needs ${await interpreterOf(file)}, which does not exist`,
+        `${file} needs ${await interpreterOf(file)}`,
         file,
         cause,
       );
@@ -116,15 +116,21 @@ async function may(path: string, mode: number): Promise<boolean> {
   );
 }
 
-/** Describes the interpreter that a script or a dynamically linked program needs. */
+/** Describes the missing interpreter that a script or a dynamically linked program needs. */
 async function interpreterOf(file: string): Promise<string> {
   const handle = await open(toPath(file), "r").catch(() => undefined);
-  if (!handle) return "an interpreter";
+  if (!handle) return "an interpreter, which does not exist";
   try {
     const head = Buffer.alloc(256);
     const { bytesRead } = await handle.read(head, 0, head.length, 0);
     const line = head.toString("latin1", 0, bytesRead).split("\n")[0] ?? "";
-    return line.startsWith("#!") ? `the interpreter ${line.slice(2).trim().split(/\s/)[0]}` : "a dynamic loader";
+    if (!line.startsWith("#!")) return "a dynamic loader, which does not exist";
+    const [interpreter = ""] = line.slice(2).trim().split(/\s/);
+    // The kernel takes everything up to the line feed or the first blank.
+    const isWindowsLine = line.endsWith(`${interpreter}\r`);
+    return isWindowsLine
+      ? `the interpreter "${interpreter}\\r": its lines end as on Windows; remove the carriage returns, with sed -i 's/\\r$//'`
+      : `the interpreter ${interpreter}, which does not exist`;
   } finally {
     await handle.close();
   }

@@ -66,6 +66,14 @@ describeBackends("a tty", ({ supports, needs, start }) => {
     expect(await transcript(process, 4)).toEqual([closed(5, { pty: 14 })]);
   });
 
+  needs("refusesLongLines")("ends its input with the end-of-file character that the program has set", async () => {
+    const process = await start({ argv: sh("stty -echo eof ^X; echo set; cat; echo after"), tty: true });
+    await printed(process, "set\r\n");
+    await process.write("\x04\n");
+    await process.closeStdin();
+    expect((await outcome(process)).pty).toBe("set\r\n\x04\r\nafter\r\n");
+  });
+
   it("is the only kind of process that can be resized", async () => {
     const process = await start({ argv: sh("read _"), pipeStdin: true });
     expect(await refusal(process.resize({ rows: 1, cols: 1 }))).toEqual({ code: "UNSUPPORTED", data: {} });

@@ -8,7 +8,6 @@ import type { StreamName, TerminalSize } from "../../../protocol/index.ts";
 import { type StreamFile, terminalFile } from "../proc/open-files.ts";
 import { type ChildIo, type IoSink, READ_BYTES } from "./child-io.ts";
 import { FdReader, type OnRead } from "./fd-reader.ts";
-import type { LineModes } from "./tty-line.ts";
 import { TtyStdin } from "./tty-stdin.ts";
 
 /** Opens the slave of a terminal without making it our own controlling terminal. */
@@ -37,13 +36,13 @@ export class TtyIo implements ChildIo {
     path: string,
     buffer: Uint8Array,
     setSize: (fd: number, size: TerminalSize) => void,
-    modes?: (fd: number) => LineModes,
+    termios?: (fd: number) => Buffer,
   ) {
     this.#master = master;
     this.#slave = slave;
     this.#setSize = setSize;
     this.#file = terminalFile(slave, path);
-    this.stdin = new TtyStdin(master, modes);
+    this.stdin = new TtyStdin(master, termios);
     const onChunk = (chunk: Uint8Array) => {
       this.#sink?.output("pty", chunk);
       // Output, an echo above all, suggests that the terminal has room for input again.

@@ -61,6 +61,11 @@ export function lineModes(termios: Buffer): LineModes {
   return modes;
 }
 
+/** The terminal's own end-of-file character, Ctrl-D by default; undefined if it has none. For the same C libraries. */
+export function endOfFile(termios: Buffer): number | undefined {
+  return termios[CC_AT + VEOF] || undefined;
+}
+
 /** The state of a line after a chunk. */
 interface LineState {
   readonly bytes: number;

@@ -3,11 +3,11 @@
 // a growing pause.
 import { writeSync } from "node:fs";
 import type { ChildStdin } from "../child.ts";
-import { type LineModes, TypedLine } from "./tty-line.ts";
+import { endOfFile, lineModes, TypedLine } from "./tty-line.ts";
 
 const FIRST_PAUSE_MS = 1;
 const LAST_PAUSE_MS = 50;
-/** The terminal's end-of-file character (VEOF), Ctrl-D. */
+/** Ctrl-D: the end-of-file character of a terminal whose modes are not known. */
 const EOF = 0x04;
 const NEWLINE = 0x0a;
 
@@ -20,16 +20,18 @@ interface Pending {
 export class TtyStdin implements ChildStdin {
   readonly line?: TypedLine;
   readonly #fd: number;
+  readonly #termios: ((fd: number) => Buffer) | undefined;
   #pending: Pending | undefined;
   #timer: NodeJS.Timeout | undefined;
   #pauseMs = FIRST_PAUSE_MS;
   #atLineStart = true;
   #closed = false;
 
-  /** Lines are tracked if the modes of the terminal can be read. */
-  constructor(fd: number, modes?: (fd: number) => LineModes) {
+  /** Lines are tracked if `termios` reads the modes of the terminal. */
+  constructor(fd: number, termios?: (fd: number) => Buffer) {
     this.#fd = fd;
-    if (modes) this.line = new TypedLine(() => modes(fd));
+    this.#termios = termios;
+    if (termios) this.line = new TypedLine(() => lineModes(termios(fd)));
   }
 
   write(chunk: Uint8Array, done: (error?: Error) => void): void {
@@ -41,7 +43,8 @@ export class TtyStdin implements ChildStdin {
 
   /** Within a line the first end-of-file character only ends the line; a second one ends the file. */
   end(): void {
-    const end = Uint8Array.from(this.#atLineStart ? [EOF] : [EOF, EOF]);
+    const character = this.#termios ? endOfFile(this.#termios(this.#fd)) : EOF;
+    const end = Uint8Array.from(character === undefined ? [] : this.#atLineStart ? [character] : [character, character]);
     this.line?.reserve(end);
     this.write(end, () => undefined);
   }

@@ -7,7 +7,6 @@ import type { Guard } from "../guard/guard.ts";
 import { type ChildIo, READ_BYTES } from "../io/child-io.ts";
 import { PipeIo } from "../io/pipe-io.ts";
 import { openSlave, TtyIo } from "../io/tty-io.ts";
-import { lineModes } from "../io/tty-line.ts";
 import { Killer, type PosixContext } from "../kill/kill-scope.ts";
 import { Marks } from "../kill/marks.ts";
 import { FileSearch } from "../proc/child-inspector.ts";
@@ -141,7 +140,7 @@ export class PosixSpawner implements Spawner {
       this.#libc.setSize(master, tty);
       this.#libc.presetTerminal(slave, tty);
       return {
-        io: new TtyIo(master, slave, path, this.#buffer, (fd, size) => this.#libc.setSize(fd, size), this.#modes),
+        io: new TtyIo(master, slave, path, this.#buffer, (fd, size) => this.#libc.setSize(fd, size), this.#termios),
         // Opened again in the child, as its descriptor 0: this makes it the controlling terminal of the new session.
         request: { stdin: path, stdout: 0, stderr: 0 },
         childFds: [],
@@ -153,7 +152,7 @@ export class PosixSpawner implements Spawner {
   }
 
   /** Undefined if the layout of struct termios is not known. */
-  readonly #modes = HAS_GENERIC_TERMIOS ? (fd: number) => lineModes(this.#libc.termios(fd)) : undefined;
+  readonly #termios = HAS_GENERIC_TERMIOS ? (fd: number) => this.#libc.termios(fd) : undefined;
 
   readonly #pipeCalls = {
     unblock: (fd: number): void => this.#libc.unblock(fd),

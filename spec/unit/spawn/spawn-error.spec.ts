@@ -16,6 +16,7 @@ beforeAll(() => {
   };
   write("text", "plain text", 0o644);
   write("no-format", "\0\x01\x02 no program", 0o755);
+  write("windows-script", "#!/bin/sh\r\necho\r\n", 0o755);
   write("lost-interpreter", "#!/nowhere/interpreter -x\necho\n", 0o755);
 });
 
@@ -94,6 +95,11 @@ describe("a start by the posix spawner fails", () => {
     await refusal(supervisor.start({ argv: [at("nothing")], processId: "again" }));
     const process = await supervisor.start({ argv: ["/bin/true"], processId: "again" });
     expect(process.id).toBe("again");
+  });
+
+  it("with a message that explains the line ends of Windows", async () => {
+    const text = /needs the interpreter "\/bin\/sh\\r": its lines end as on Windows/;
+    await expect(supervisor.start({ argv: [at("windows-script")] })).rejects.toThrow(text);
   });
 
   it("with a message that names the interpreter", async () => {
