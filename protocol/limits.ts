@@ -35,7 +35,10 @@ export const limits = {
   mergeBelowBytes: 16 * 1024,
   /** Bytes of stdin accepted and not yet written to the child. A larger single write is accepted when the queue is empty. */
   stdinQueueBytes: 1024 * 1024,
-  /** Bytes of writes that wait for room in the queue; above it a write is refused, since callers may never await. */
+  /**
+   * Bytes of writes that wait for room in the queue; above it a write is refused, since callers may never await. A client applies
+   * it, with the queue, to its writes without an answer.
+   */
   stdinParkedBytes: 16 * 1024 * 1024,
   /** Write ids remembered per process, so that a repeated write is acknowledged and not written twice. */
   writeIds: 4096,

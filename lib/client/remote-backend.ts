@@ -196,7 +196,7 @@ export class RemoteBackend implements Backend {
     return new Process({
       info: () => remote.info,
       log: remote.log,
-      port: new RemotePort(this.#requests, remote.info),
+      port: new RemotePort(this.#requests, remote.info, this.#limits),
       delivery,
       unread: { clock: this.#clock, limits: this.#limits },
       onSubscriberError: this.#onError,

@@ -1,6 +1,7 @@
 // The port of a remote process: each call is a request, with the same results and errors as on a local process.
 
 import {
+  type Limits,
   type MethodName,
   type Methods,
   type ProcessAddress,
@@ -11,16 +12,19 @@ import {
 import { abortable } from "../abort.ts";
 import { ExecwireError } from "../errors.ts";
 import type { ProcessPort, ReadCallOptions, SignalOptions, TerminateOptions, WriteOptions } from "../process/port.ts";
+import { UnansweredWrites } from "../process/unanswered-writes.ts";
 import type { Requests } from "./requests.ts";
 
 /** Sends commands to a process over a link. Calls made while the link recovers wait for it. */
 export class RemotePort implements ProcessPort {
   readonly #requests: Requests;
   readonly #address: ProcessAddress;
+  readonly #writes: UnansweredWrites;
 
-  constructor(requests: Requests, { processId, incarnation }: ProcessAddress) {
+  constructor(requests: Requests, { processId, incarnation }: ProcessAddress, limits: Limits) {
     this.#requests = requests;
     this.#address = { processId, incarnation };
+    this.#writes = new UnansweredWrites(limits);
   }
 
   async read({ signal, ...options }: ReadCallOptions = {}) {
@@ -30,7 +34,8 @@ export class RemotePort implements ProcessPort {
   }
 
   async write(chunk: Uint8Array, { writeId }: WriteOptions = {}) {
-    return (await this.#call("process/write", present({ writeId, chunk }))).status;
+    const params = present({ writeId, chunk });
+    return (await this.#writes.make(chunk.length, () => this.#call("process/write", params))).status;
   }
 
   async closeStdin() {

@@ -9,8 +9,9 @@
 //    queue and is then checked against the current mode. A later change of mode cannot be taken into account.
 // 4. No error of the pipe escapes: when a child has stopped reading, later writes are answered with `stdinClosed`.
 import type { Limits, WriteStatus } from "../../protocol/index.ts";
-import { ExecwireError } from "../errors.ts";
+import type { ExecwireError } from "../errors.ts";
 import type { WriteLedger } from "../host/write-ledger.ts";
+import { tooManyBytesWaiting } from "../process/refusals.ts";
 import type { ChildStdin } from "../spawn/child.ts";
 import type { Reply } from "./message.ts";
 
@@ -110,9 +111,7 @@ export class StdinQueue {
   #park(entry: Entry): void {
     const bytes = entry.chunk === "end" ? 0 : entry.chunk.length;
     if (this.#parked.length > 0 && this.#parkedBytes + bytes > this.#limits.stdinParkedBytes) {
-      const message =
-        "too many bytes are waiting for room in the stdin queue of this process; wait until earlier writes are answered";
-      return entry.reply.reject(new ExecwireError("LIMIT_EXCEEDED", message, { data: { limit: "stdinParkedBytes" } }));
+      return entry.reply.reject(tooManyBytesWaiting());
     }
     this.#parkedBytes += bytes;
     this.#parked.push(entry);

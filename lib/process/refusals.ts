@@ -8,6 +8,13 @@ export function unknownProcess(processId: string, alternative = ""): ExecwireErr
   return new ExecwireError("PROCESS_UNKNOWN", message);
 }
 
+/** The error for a write when too many bytes of earlier writes are waiting. */
+export function tooManyBytesWaiting(): ExecwireError {
+  const message =
+    "too many bytes are waiting for room in the stdin queue of this process; wait until earlier writes are answered";
+  return new ExecwireError("LIMIT_EXCEEDED", message, { data: { limit: "stdinParkedBytes" } });
+}
+
 /** Throws PROCESS_STARTING before the start and PROCESS_UNKNOWN after the removal. */
 export function checkStarted(processId: string, state: ProcessState): void {
   if (state === "starting") throw new ExecwireError("PROCESS_STARTING", `process ${processId} is starting`);

@@ -22,12 +22,7 @@ export async function explainFailure(launch: Launch, cause: NodeJS.ErrnoExceptio
   const reason = `cannot start ${file}: ${describeErrno(cause)}`;
   switch (cause.code) {
     case "ENOENT":
-      return spawnFailed(
-        "interpreter-not-found",
-        `${file} needs ${await interpreterOf(file)}`,
-        file,
-        cause,
-      );
+      return spawnFailed("interpreter-not-found", `${file} needs ${await interpreterOf(file)}`, file, cause);
     case "ENOEXEC":
       return spawnFailed("bad-format", `${file} has no executable format of this system and no #! line`, file, cause);
     case "E2BIG":

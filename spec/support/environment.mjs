@@ -25,7 +25,8 @@ export default class RealProcessEnvironment extends TestEnvironment {
   }
 
   handleTestEvent({ name, test }) {
-    if (name === "test_done") this.#failures.push(...test.errors.map(([error]) => `${test.name}: ${error?.message ?? error}`));
+    if (name === "test_done")
+      this.#failures.push(...test.errors.map(([error]) => `${test.name}: ${error?.message ?? error}`));
   }
 
   async teardown() {

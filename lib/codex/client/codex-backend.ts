@@ -184,7 +184,7 @@ export class CodexBackend implements Backend {
   #processOf(process: CodexProcess, delivery: DeliveryMode): Process {
     let port = this.#ports.get(process);
     if (!port) {
-      port = new CodexPort(process, this.#calls, this.#clock, this.#limits.writeIds);
+      port = new CodexPort(process, this.#calls, this.#clock, this.#limits);
       this.#ports.set(process, port);
     }
     const info = () => process.info;

@@ -1,6 +1,6 @@
 // The port of a process at a Codex exec-server. What the protocol cannot express is refused by name. What can be answered here is
 // not requested: the server handles the requests of a connection one after another.
-import type { ReadResult, SignalName, TerminalSize, WriteStatus } from "../../../protocol/index.ts";
+import type { Limits, ReadResult, SignalName, TerminalSize, WriteStatus } from "../../../protocol/index.ts";
 import { newUuid } from "../../client/uuid.ts";
 import type { Clock } from "../../clock.ts";
 import { ExecwireError } from "../../errors.ts";
@@ -15,6 +15,7 @@ import type {
   WriteOptions,
 } from "../../process/port.ts";
 import { checkStarted } from "../../process/refusals.ts";
+import { UnansweredWrites } from "../../process/unanswered-writes.ts";
 import { CodexError } from "../codex-error.ts";
 import { answerOf, writeResult } from "./answers.ts";
 import type { CodexCalls } from "./calls.ts";
@@ -33,14 +34,16 @@ export class CodexPort implements ProcessPort {
   readonly #ledger: WriteLedger;
   /** Each write waits for the previous one, since a server may handle requests concurrently. */
   readonly #writes = new Mutex();
+  readonly #unanswered: UnansweredWrites;
   #atLineStart = true;
   #stdinEnded = false;
 
-  constructor(process: CodexProcess, calls: CodexCalls, clock: Clock, writeIds: number) {
+  constructor(process: CodexProcess, calls: CodexCalls, clock: Clock, limits: Limits) {
     this.#process = process;
     this.#calls = calls;
     this.#clock = clock;
-    this.#ledger = new WriteLedger(writeIds);
+    this.#ledger = new WriteLedger(limits.writeIds);
+    this.#unanswered = new UnansweredWrites(limits);
   }
 
   /** Reads the local log: the server would answer nothing else on this connection while a read waits. */
@@ -51,7 +54,7 @@ export class CodexPort implements ProcessPort {
 
   write(chunk: Uint8Array, { writeId }: WriteOptions = {}): Promise<WriteStatus> {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-    return this.#writes.run(() => this.#write(bytes, writeId));
+    return this.#unanswered.make(bytes.length, () => this.#writes.run(() => this.#write(bytes, writeId)));
   }
 
   /** Sends a tty its end-of-file character. The protocol cannot close a pipe. */

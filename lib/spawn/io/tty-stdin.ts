@@ -44,7 +44,9 @@ export class TtyStdin implements ChildStdin {
   /** Within a line the first end-of-file character only ends the line; a second one ends the file. */
   end(): void {
     const character = this.#termios ? endOfFile(this.#termios(this.#fd)) : EOF;
-    const end = Uint8Array.from(character === undefined ? [] : this.#atLineStart ? [character] : [character, character]);
+    const end = Uint8Array.from(
+      character === undefined ? [] : this.#atLineStart ? [character] : [character, character],
+    );
     this.line?.reserve(end);
     this.write(end, () => undefined);
   }

@@ -37,7 +37,7 @@ export function isSpawnedChild(child: number): boolean {
   return markOf.has(child);
 }
 
-/** Returns a function that tells whether one of the spawns in progress now is still in progress. */
+/** Returns a function for later: whether one of the spawns that are in progress now still is. */
 export function spawnsInProgress(): () => boolean {
   const last = state.lastInherited;
   return () => {
