@@ -73,7 +73,7 @@ describe("execwire mcp", () => {
       env,
     });
     expect(data.head).toBe("__proto__=one\nconstructor=two\n");
-    for (const wrong of ["A=b", ["A"], { A: 1 }]) {
+    for (const wrong of ["A=b", ["A"], { A: {} }]) {
       expect(await agent.call("exec_start", { command: "true", env: wrong })).toMatchObject({ isError: true });
     }
   });
@@ -134,6 +134,29 @@ describe("execwire mcp", () => {
     expect(data.head.length + data.tail.length + data.omittedBytes).toBe(588_895);
     expect(text).toContain(`[... ${data.omittedBytes} bytes omitted ...]`);
     expect(data.tail.endsWith("99999\n100000\n")).toBe(true);
+  });
+
+  it("shows the last state of a progress bar in the text, and every byte as data", async () => {
+    const agent = await connect();
+    const command = `i=0; while [ $i -lt 500 ]; do printf '\\033[2K\\rPROGRESS %05d' $i; i=$((i+1)); done; printf '\\nDONE\\n'`;
+    const { text, data } = await agent.call("exec_start", { command });
+    expect(data.head).toHaveLength(500 * 19 + "\nDONE\n".length);
+    expect(text).toMatch(/^Output \(without \d+ characters that it has overwritten itself\):\nPROGRESS 00499\nDONE$/m);
+  });
+
+  it("accepts arguments of another type if only one reading is possible, and names unknown ones", async () => {
+    const agent = await connect();
+    const argv = '["sh","-c","echo $A $B; read line; echo got $line; exec sleep 300"]';
+    const env = '{"A":"1","B":2}';
+    const started = await agent.call("exec_start", { argv, env, stdin: "true", yieldMs: "300", cwd: null });
+    expect(started.data.head).toBe("1 2\n");
+    const sessionId = String(started.data.sessionId);
+    const written = await agent.call("exec_write", { sessionId, chars: "5\n", quietMs: "0", yieldMs: "10000" });
+    expect(written.data.head).toBe("got 5\n");
+    const ended = await agent.call("exec_signal", { sessionId, signal: "INT", yieldMs: "10000" });
+    expect(ended.data).toMatchObject({ signal: "SIGINT" });
+    const unknown = await agent.call("exec_start", { command: "true", timeout: 500 });
+    expect(unknown).toMatchObject({ isError: true, text: expect.stringContaining('"timeout"') });
   });
 
   it("returns refusals with the code and the reason", async () => {

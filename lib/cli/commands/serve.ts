@@ -119,8 +119,8 @@ const HELP = `
 When the server is ready, it prints its URL as the only line on stdout; messages go to stderr.
 SIGTERM or SIGINT ends it with all its processes (exit code 0); a second signal kills them at once.
 SIGHUP, the end of its terminal, does so too, except under nohup.
-If the server itself is killed (SIGKILL), a small guard process kills them, unless --on-death is
-keep.
+If the server itself is killed (SIGKILL), a small guard process kills them. With --on-death keep they
+stay: on pipes they run on, unless they print; those on a terminal get SIGHUP, since it closes.
 
 Clients need the token. It is in a file that only you can read, by default in the runtime directory
 ($XDG_RUNTIME_DIR/execwire or /tmp/execwire-UID), where the other commands find it. A web page may

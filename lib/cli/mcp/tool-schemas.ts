@@ -2,6 +2,7 @@
 // `lib/exec/sessions/session-types.ts`, with the same names.
 import { z } from "zod";
 import { execLimits } from "../../exec/sessions/session-limits.ts";
+import { lenientArguments } from "./lenient-arguments.ts";
 
 const { minYieldMs, maxYieldMs, minPollMs, maxPollMs, startYieldMs, writeYieldMs, pollYieldMs } = execLimits;
 const count = z.number().int().nonnegative();
@@ -38,7 +39,7 @@ function isVariables(value: unknown): boolean {
 }
 
 /** Arguments of `exec_start`. */
-export const startInput = {
+export const startInput = lenientArguments({
   command: z.string().optional().describe("A shell command line, run by `sh -c`. Give either command or argv."),
   argv: z.array(z.string()).optional().describe("Program and arguments, started without a shell."),
   shell: z.string().optional().describe("The shell for command, such as bash. Default: sh."),
@@ -58,10 +59,10 @@ export const startInput = {
   yieldMs: yieldMs(startYieldMs, minYieldMs, maxYieldMs),
   quietMs,
   maxTokens,
-};
+});
 
 /** Arguments of `exec_write`. */
-export const writeInput = {
+export const writeInput = lenientArguments({
   sessionId,
   chars: z
     .string()
@@ -72,36 +73,36 @@ export const writeInput = {
   yieldMs: yieldMs(writeYieldMs, minYieldMs, maxYieldMs),
   quietMs,
   maxTokens,
-};
+});
 
 /** Arguments of `exec_poll`. */
-export const pollInput = {
+export const pollInput = lenientArguments({
   sessionId,
   yieldMs: yieldMs(pollYieldMs, minPollMs, maxPollMs, " Some clients abort a call after 60 s."),
   quietMs,
   maxTokens,
-};
+});
 
 /** Arguments of `exec_signal`. */
-export const signalInput = {
+export const signalInput = lenientArguments({
   sessionId,
   signal: z
     .string()
-    .regex(/^SIG[A-Z0-9+-]+$/)
+    .regex(/^(SIG)?[A-Z0-9+-]+$/)
     .describe(
       "SIGINT (like Ctrl-C), SIGTERM, SIGHUP, SIGUSR1 and so on; exec_stop is the reliable way to end a process.",
     ),
   yieldMs: yieldMs(writeYieldMs, minYieldMs, maxYieldMs),
   quietMs,
   maxTokens,
-};
+});
 
 /** Arguments of `exec_stop`. */
-export const stopInput = {
+export const stopInput = lenientArguments({
   sessionId,
   graceMs: count.optional().describe("Time from SIGTERM to SIGKILL (default 5000); 0 kills at once."),
   maxTokens,
-};
+});
 
 const facts = {
   processId: z.string(),

@@ -1,5 +1,6 @@
 // Texts for the model: how to use the tools, and the result of a call.
 import { execText } from "../../exec/sessions/exec-text.ts";
+import { redrawnLines } from "../../exec/sessions/redrawn-lines.ts";
 import type { ExecResult, ExecSessionInfo } from "../../exec/sessions/session-types.ts";
 
 /** How to use the tools together. */
@@ -21,10 +22,14 @@ export const DESCRIPTIONS = {
   stop: "End a session's process with everything it started (SIGTERM, then SIGKILL), and return its last output.",
 } as const;
 
-/** A result as text. */
+/** A result as text. Its output is what a terminal would show in the end; `structuredContent` has every byte. */
 export function resultText(result: ExecResult): string {
-  const output = execText(result);
-  const lines = [stateText(result), inputText(result), output === "" ? "No new output." : "Output:"];
+  const [head, tail] = [redrawnLines(result.head), redrawnLines(result.tail)];
+  const output = execText({ ...result, head: head.text, tail: tail.text });
+  const overwritten = head.overwritten + tail.overwritten;
+  const title =
+    overwritten > 0 ? `Output (without ${overwritten} characters that it has overwritten itself):` : "Output:";
+  const lines = [stateText(result), inputText(result), output === "" ? "No new output." : title];
   return `${lines.filter((line) => line !== undefined).join("\n")}\n${output}`.trimEnd();
 }
 
