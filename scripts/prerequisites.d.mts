@@ -12,4 +12,6 @@ export function lacking(...programs: readonly string[]): string[];
 /** The command that runs a program as PID 1; undefined if the system does not allow it. */
 export function findNamespace(): readonly [string, ...string[]] | undefined;
 
+/** The command that runs a program as an unprivileged user, who can read `folder`. */
+export function unprivileged(folder: string): readonly string[] | undefined;
 export function sandboxMissing(): string | undefined;

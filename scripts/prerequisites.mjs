@@ -25,6 +25,13 @@ export function findNamespace() {
   return NAMESPACES.find(([program, ...args]) => spawnSync(program, [...args, "true"]).status === 0);
 }
 
+/** The command that runs a program as an unprivileged user, who can read `folder`; undefined if the system does not allow it. */
+export function unprivileged(folder) {
+  // The user that owns nothing, by its number.
+  const command = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"];
+  return spawnSync(command[0], [...command.slice(1), "ls", folder]).status === 0 ? command : undefined;
+}
+
 /** Why sandboxes cannot be set up here; undefined if they can. */
 export function sandboxMissing() {
   if (!existsSync("/usr/bin/bwrap")) return "bubblewrap is not installed";
@@ -42,6 +49,8 @@ export function skippedSpecs() {
   const absent = lacking("tmux", "python3");
   if (absent.length > 0) lines.push(`the survival of unrelated processes: ${absent.join(", ")} not installed`);
   if (!findNamespace()) lines.push("the server as PID 1: cannot create a pid namespace (unshare --pid)");
+  if (!unprivileged(import.meta.dirname))
+    lines.push("commands that become root: cannot run a program as another user (setpriv)");
   const noSandbox = sandboxMissing();
   if (noSandbox !== undefined) lines.push(`sandboxes: ${noSandbox}`);
   return lines;

@@ -32,6 +32,23 @@ export function report(error: unknown): number {
   return error instanceof NoServerError ? EXIT.unavailable : exitCodeOfError(error);
 }
 
+/** Prints an error that belongs to no call, with its stack. */
+export function sayStray(error: unknown): void {
+  if (error instanceof ExecwireError && error.code === "SIGNAL_FAILED") sayFailure(error);
+  else say(error instanceof Error ? (error.stack ?? error.message) : String(error));
+}
+
+const refusedSignals = new Set<string>();
+
+/** Prints why a process could not be signalled or ended; once for each process that we may not signal, however often we try. */
+export function sayFailure(error: Error): void {
+  const { message } = error;
+  if (!(error instanceof ExecwireError && error.code === "SIGNAL_FAILED")) return say(message);
+  if (refusedSignals.size > 1000) refusedSignals.clear();
+  if (!refusedSignals.has(message)) say(`${message}; it keeps running`);
+  refusedSignals.add(message);
+}
+
 /** Prints a message as one line, without control characters, which a process name may hold. `\r`: the terminal may be raw. */
 export function say(message: string): void {
   process.stderr.write(`execwire: ${printable(oneLine(message, "; "))}${process.stderr.isTTY ? "\r\n" : "\n"}`);

@@ -57,7 +57,7 @@ export interface ActorContext {
   readonly onChange: (actor: ProcessActor, info: ProcessInfo) => void;
   /** Called once for each spawned child, when its pid is released, with what it left behind. */
   readonly onReleased: (pid: number, leftover: Leftover | undefined) => void;
-  readonly onBug: (error: unknown) => void;
+  readonly onError: (error: unknown) => void;
 }
 
 /** One supervised process. */
@@ -76,6 +76,7 @@ export class ProcessActor {
   readonly #lease: PauseLease;
   #stdin: StdinQueue | undefined;
   #openStreams = 0;
+  #hasReportedRefusal = false;
   #timeout: Cancel | undefined;
   #settleStart!: Reply<void>;
 
@@ -84,8 +85,11 @@ export class ProcessActor {
     this.cost = context.limits.processOverheadBytes + infoCost(this.info);
     this.#context = context;
     this.#timeoutMs = timeoutMs;
-    const { clock, limits, log, onBug } = context;
-    this.#mailbox = new Mailbox((message) => this.#handle(message), onBug);
+    const { clock, limits, log } = context;
+    this.#mailbox = new Mailbox(
+      (message) => this.#handle(message),
+      (error) => this.report(error),
+    );
     const mergeWindowOver = () => this.post({ type: "mergeWindowOver" });
     const onPressure = (full: boolean) => this.post({ type: "pressure", full });
     this.log = new ReplayLog(log, { onPressure, onFollowed: mergeWindowOver });
@@ -122,6 +126,14 @@ export class ProcessActor {
   /** See `ChildHold`. */
   get released(): Promise<void> {
     return this.#hold.released;
+  }
+
+  /** Reports an error that no caller waits for. A process that we may not signal is reported once, not at each attempt. */
+  report(error: unknown): void {
+    const isRefusal = error instanceof ExecwireError && error.code === "SIGNAL_FAILED";
+    if (isRefusal && this.#hasReportedRefusal) return;
+    this.#hasReportedRefusal ||= isRefusal;
+    this.#context.onError(error);
   }
 
   /** The only way to act on the process. */

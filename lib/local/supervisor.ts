@@ -53,8 +53,8 @@ export interface SupervisorOptions {
    */
   readonly onSupervisorDeath?: OnSupervisorDeath;
   /**
-   * Called with errors thrown by subscribers, with bugs, and when the guard for `onSupervisorDeath` cannot start. Default: the
-   * console.
+   * Called with errors thrown by subscribers, with bugs, with SIGNAL_FAILED when the system does not permit to end a process by
+   * its timeout or at close, and when the guard for `onSupervisorDeath` cannot start. Default: the console.
    */
   readonly onError?: ReportError;
   /** Where metrics are recorded. Default: the OpenTelemetry SDK that is registered now, if there is one. */
@@ -115,7 +115,7 @@ export class Supervisor implements Backend {
       counts: this.#metrics,
       onChange: (actor, info) => this.#table.changed(actor, info),
       onReleased: (pid, leftover) => this.#onReleased(pid, leftover),
-      onBug: this.#onError,
+      onError: this.#onError,
     };
     const { spawner = "auto", subreaper = false, onSupervisorDeath = hasProc() ? "kill" : "keep" } = options;
     if (onSupervisorDeath === "kill") this.#guard = new Guard(this.#onError);
@@ -231,8 +231,8 @@ export class Supervisor implements Backend {
       new ExecwireError("CLOSED", "the supervisor is closed; create another one to start processes"),
     );
     const actors = [...this.#unreleased];
-    const reply = { resolve: () => undefined, reject: this.#onError };
     for (const actor of actors) {
+      const reply = { resolve: () => undefined, reject: (error: unknown) => actor.report(error) };
       actor.post({ type: "terminate", reason: "terminate", graceMs, scope: "tree", leftovers: true, reply });
       actor.post({ type: "closing" });
     }

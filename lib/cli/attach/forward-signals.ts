@@ -1,7 +1,7 @@
 // Forwards signals sent to execwire to the command.
 import type { Process } from "../../process/process.ts";
 import { isHeeded } from "../ignored-signals.ts";
-import { say } from "../report.ts";
+import { sayFailure } from "../report.ts";
 import { shareStops } from "./job-control.ts";
 
 /** Signals forwarded to a command that we started. */
@@ -28,22 +28,30 @@ function hold(signal: NodeJS.Signals): void {
 /** This many SIGINT or SIGTERM kill the command with its tree, since it ignores the signals. */
 export const INTERRUPTS_TO_FORCE = 3;
 
-/**
- * Forwards signals to the command's process group; the returned function stops it. `onForce` is called at each SIGINT or SIGTERM
- * from the `INTERRUPTS_TO_FORCE`th on. With `sharesStops`, Ctrl-Z stops the command too.
- */
+/** What else a signal does. */
+export interface ForwardOptions {
+  /** Called at each SIGINT or SIGTERM from the `INTERRUPTS_TO_FORCE`th on. */
+  readonly onForce: () => void;
+  /** Called when the kill at such a signal failed; returns whether it has reported that. */
+  readonly onKillFailed: (signal: NodeJS.Signals, error: unknown) => boolean;
+  /** Ctrl-Z stops the command too. */
+  readonly sharesStops: boolean;
+}
+
+/** Forwards signals to the command's process group; the returned function stops it. */
 export function forwardSignals(
   child: Process,
   signals: readonly (typeof ALL_SIGNALS)[number][],
-  onForce: () => void,
-  sharesStops = false,
+  { onForce, onKillFailed, sharesStops }: ForwardOptions,
 ): () => void {
   let interrupts = 0;
   const forward = (signal: (typeof ALL_SIGNALS)[number]) => {
     if (signal === "SIGINT" || signal === "SIGTERM") interrupts += 1;
     const isForced = interrupts >= INTERRUPTS_TO_FORCE;
     const sent = isForced ? child.terminate({ graceMs: 0, scope: "tree" }) : child.signal(signal);
-    sent.catch((error: Error) => say(error.message));
+    sent.catch((error: Error) => {
+      if (!isForced || !onKillFailed(signal, error)) sayFailure(error);
+    });
     if (isForced) onForce();
   };
   const heeded = signals.filter(isHeeded);

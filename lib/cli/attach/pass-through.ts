@@ -6,6 +6,7 @@ import { ExecwireError } from "../../errors.ts";
 import type { Process } from "../../process/process.ts";
 import { EXIT, exitCodeOf } from "../exit-code.ts";
 import { isReaderGone, writeAll } from "../output.ts";
+import { EndDeadline } from "./end-deadline.ts";
 import { type ALL_SIGNALS, forwardSignals, INTERRUPTS_TO_FORCE } from "./forward-signals.ts";
 import { forwardStdin } from "./forward-stdin.ts";
 import { ReaderDeadline } from "./reader-deadline.ts";
@@ -43,7 +44,17 @@ export async function passThrough(child: Process, options: PassThroughOptions): 
     stop.abort(connectionGivenUp());
   };
   const reader = new ReaderDeadline(child, { ...options, onGiveUp: () => stop.abort() });
-  const cleanups: (() => unknown)[] = [() => reader.release(), forwardSignals(child, options.signals, giveUp, !link)];
+  const end = new EndDeadline(child, { ...options, onGiveUp: () => stop.abort() });
+  const forwarding = {
+    onForce: giveUp,
+    onKillFailed: end.onFailedSignal.bind(end),
+    sharesStops: !link,
+  };
+  const cleanups: (() => unknown)[] = [
+    () => reader.release(),
+    () => end.release(),
+    forwardSignals(child, options.signals, forwarding),
+  ];
   const onDetach = options.detachable ? () => stop.abort() : undefined;
   // In a raw terminal Ctrl-C is a key and not a signal. While the link is down, it cannot reach the process, so it is for us.
   let interrupts = 0;
@@ -70,6 +81,7 @@ export async function passThrough(child: Process, options: PassThroughOptions): 
       through: screen && ((event) => screen.show(event)),
     });
     if (stop.signal.reason instanceof ExecwireError) throw stop.signal.reason;
+    if (end.exitCode !== undefined) return end.exitCode;
     if (reader.exitCode !== undefined) return reader.exitCode;
     if (stop.signal.aborted) return undefined;
     return exit ? exitCodeOf(exit) : EXIT.failure;

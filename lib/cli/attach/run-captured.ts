@@ -1,6 +1,7 @@
 // Runs a command without passing its output through: it is captured for the result, or dropped. Signals and stdin are forwarded
 // as usual.
 import { type ProcessSpec, present } from "../../../protocol/index.ts";
+import { abortable } from "../../abort.ts";
 import type { Link } from "../../client/link.ts";
 import { startRun } from "../../exec/run/run.ts";
 import type { Backend } from "../../process/backend.ts";
@@ -8,6 +9,7 @@ import type { Process } from "../../process/process.ts";
 import { EXIT } from "../exit-code.ts";
 import { isReaderGone, write } from "../output.ts";
 import { printableJson } from "../table.ts";
+import { EndDeadline } from "./end-deadline.ts";
 import { ALL_SIGNALS, forwardSignals } from "./forward-signals.ts";
 import { forwardStdin } from "./forward-stdin.ts";
 import { connectionGivenUp, withHint } from "./pass-through.ts";
@@ -42,14 +44,16 @@ export async function runCaptured(
   let reader: ReaderDeadline | undefined;
   try {
     child = await run.process;
-    const lost = new Promise<never>((_resolve, reject) => {
-      const giveUp = () => {
-        if (link && link.state !== "connected") reject(connectionGivenUp());
-      };
-      cleanups.push(forwardSignals(child as Process, ALL_SIGNALS, giveUp, !link));
-    });
-    if (stdin) cleanups.push(forwardStdin(child, { passEnd: true }));
     const { timeoutMs } = spec;
+    const givenUp = new AbortController();
+    const end = new EndDeadline(child, { timeoutMs, graceMs, onGiveUp: () => givenUp.abort() });
+    cleanups.push(() => end.release());
+    const giveUp = () => {
+      if (link && link.state !== "connected") givenUp.abort(connectionGivenUp());
+    };
+    const forwarding = { onForce: giveUp, onKillFailed: end.onFailedSignal.bind(end), sharesStops: !link };
+    cleanups.push(forwardSignals(child, ALL_SIGNALS, forwarding));
+    if (stdin) cleanups.push(forwardStdin(child, { passEnd: true }));
     const stop = new AbortController();
     reader = new ReaderDeadline(child, {
       timeoutMs,
@@ -58,7 +62,10 @@ export async function runCaptured(
       onGiveUp: () => stop.abort(),
     });
     cleanups.push(() => reader?.release());
-    const result = await Promise.race([run.result, lost]);
+    const result = await abortable(run.result, givenUp.signal).catch((error: unknown) => {
+      if (end.exitCode === undefined) throw error;
+    });
+    if (!result) return end.exitCode ?? EXIT.failure;
     const options = { signal: stop.signal, onProgress: reader.progress };
     if (json) await write("stdout", `${printableJson(result)}\n`, options);
     return reader.exitCode ?? result.exitCode ?? EXIT.failure;

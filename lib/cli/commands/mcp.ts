@@ -4,7 +4,7 @@ import type { PathMapping } from "../../exec/sessions/path-mapping.ts";
 import { openExecSessions } from "../../exec/sessions/sessions.ts";
 import type { Backend } from "../../process/backend.ts";
 import { absoluteDirectory, addServerOptions, collectPairs, type ServerOptions } from "../options.ts";
-import { say, UsageError } from "../report.ts";
+import { say, sayStray, UsageError } from "../report.ts";
 import { ShutdownSignal } from "../server/shutdown-signal.ts";
 
 interface McpOptions extends ServerOptions {
@@ -79,7 +79,7 @@ async function openLocal(): Promise<Backend> {
   return createSupervisor({
     subreaper: true,
     onSupervisorDeath: hasProc() ? "kill" : "keep",
-    onError: (error) => say(error instanceof Error ? (error.stack ?? error.message) : String(error)),
+    onError: sayStray,
   });
 }
 

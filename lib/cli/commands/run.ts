@@ -24,7 +24,7 @@ import {
   spawnerOption,
 } from "../options.ts";
 import { write } from "../output.ts";
-import { say, UsageError } from "../report.ts";
+import { sayStray, UsageError } from "../report.ts";
 import { addSandboxOptions, SANDBOX_HELP, type SandboxOptions, sandboxPolicy } from "../sandbox-options.ts";
 
 /** Options of `run`, as the command line parses them. */
@@ -124,7 +124,10 @@ async function passOutput(
       ...milliseconds("graceMs", options.grace),
     });
   }
+  const began = performance.now();
   const child = await target.backend.start(spec);
+  // What is left of the timeout, which its host measures from the start.
+  const timeoutMs = spec.timeoutMs && Math.max(1, spec.timeoutMs - (performance.now() - began));
   // The other end of a pipe must notice when the command closes its own.
   for (const fd of spec.inheritFds ?? []) if (fd > 2) closeSync(fd);
   if (options.detach) {
@@ -138,7 +141,7 @@ async function passOutput(
     passEnd: true,
     signals: ALL_SIGNALS,
     link: target.link,
-    timeoutMs: spec.timeoutMs,
+    timeoutMs,
     ...milliseconds("graceMs", options.grace),
   });
   return code ?? 0;
@@ -154,7 +157,7 @@ async function openLocal({ spawner, grace }: RunOptions): Promise<Target> {
     subreaper: true,
     onSupervisorDeath: hasProc() ? ("kill" as const) : ("keep" as const),
     limits: milliseconds("graceMs", grace),
-    onError: (error: unknown) => say(error instanceof Error ? (error.stack ?? error.message) : String(error)),
+    onError: sayStray,
     spawner,
   });
   return { backend: createSupervisor(options), isLocal: true };

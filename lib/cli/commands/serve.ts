@@ -10,7 +10,7 @@ import type { SpawnerName } from "../../spawn/load-spawner.ts";
 import { hasProc } from "../../spawn/proc/proc.ts";
 import { collect, milliseconds, parseSeconds, spawnerOption } from "../options.ts";
 import { write } from "../output.ts";
-import { say, UsageError } from "../report.ts";
+import { say, sayStray, UsageError } from "../report.ts";
 import { type Credentials, loadCredentials, publish } from "../server/credentials.ts";
 import { allowHeapGrowth } from "../server/heap-growth.ts";
 import { parseListen } from "../server/listen-address.ts";
@@ -73,9 +73,10 @@ async function host(options: ServeCommandOptions): Promise<void> {
   // For this program only, not for the children of any client.
   for (const name of Object.keys(process.env))
     if (SERVER_VARIABLES.includes(name.toUpperCase())) delete process.env[name];
-  const onError = (error: unknown) => say(error instanceof Error ? (error.stack ?? error.message) : String(error));
   const onSupervisorDeath = hasProc() ? options.onDeath : "keep";
-  const supervisor = createSupervisor(present({ subreaper: true, onSupervisorDeath, limits, onError, spawner }));
+  const supervisor = createSupervisor(
+    present({ subreaper: true, onSupervisorDeath, limits, onError: sayStray, spawner }),
+  );
   const cleanups: (() => unknown)[] = [() => shutdown.release(), () => supervisor.close()];
   try {
     const { listen } = options;

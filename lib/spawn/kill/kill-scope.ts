@@ -7,6 +7,7 @@
 //    between the few children that may have had the same mark.
 // 2. After `release` only the rest of the session and its descendants are members. Processes that had left the session were
 //    detached on purpose.
+import { statSync } from "node:fs";
 import type { KillScope, SignalName } from "../../../protocol/index.ts";
 import { ExecwireError } from "../../errors.ts";
 import type { SessionProof } from "../child.ts";
@@ -206,6 +207,14 @@ function send(pid: number, signal: number): Outcome {
   return outcomeOf(Math.abs(pid), () => process.kill(pid, signal));
 }
 
+/** Whose process it is, if that is the reason. */
+function ownerOf(pid: number): string {
+  const own = process.getuid?.();
+  const owner = statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid;
+  if (owner === undefined || owner === own) return "";
+  return owner === 0 ? ", which belongs to root" : `, which belongs to user ${owner}`;
+}
+
 function outcomeOf(pid: number, act: () => unknown): Outcome {
   try {
     act();
@@ -213,6 +222,7 @@ function outcomeOf(pid: number, act: () => unknown): Outcome {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ESRCH") return "gone";
-    return new ExecwireError("SIGNAL_FAILED", `cannot signal process ${pid}: ${code}`, { data: { pid }, cause: error });
+    const message = `cannot signal process ${pid}${ownerOf(pid)}: ${code}`;
+    return new ExecwireError("SIGNAL_FAILED", message, { data: { pid }, cause: error });
   }
 }
