@@ -54,6 +54,7 @@ export { type Line, type LinesOptions, lines } from "./process/lines.ts";
 export type { ReadCallOptions, SignalOptions, TerminateOptions, WriteOptions } from "./process/port.ts";
 export { type EventsOptions, type IterateOptions, Process } from "./process/process.ts";
 export { type TextOptions, text } from "./process/text.ts";
+export { type InputChunk, type WriteFromOptions, writeFrom, writeOrThrow } from "./process/write-from.ts";
 
 /** Connects to `ws://` or `wss://`; the token travels in the first message, not in the URL. See `connect` of the Node entry. */
 export function connect(url: string, options: ClientOptions = {}): Promise<RemoteBackend> {

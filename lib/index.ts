@@ -78,6 +78,7 @@ export { type Line, type LinesOptions, lines } from "./process/lines.ts";
 export type { ProcessPort, ReadCallOptions, SignalOptions, TerminateOptions, WriteOptions } from "./process/port.ts";
 export { type EventsOptions, type IterateOptions, Process } from "./process/process.ts";
 export { type TextOptions, text } from "./process/text.ts";
+export { type InputChunk, type WriteFromOptions, writeFrom, writeOrThrow } from "./process/write-from.ts";
 export type { Auth } from "./server/auth.ts";
 export type { Dialect } from "./server/dialect.ts";
 export { type ExecwireServer, type ListenAddress, type ServeOptions, serve } from "./server/server.ts";

@@ -23,6 +23,7 @@
  *   is unknown
  * - `PROTOCOL_VIOLATION` the peer sent something that the protocol does not allow
  * - `RUN_FAILED` a command that was to succeed did not; never on the wire
+ * - `STDIN_CLOSED` `writeOrThrow` or `writeFrom` met a closed stdin; never on the wire, where a write has a status
  * - `OUTPUT_LOST` a reader that refuses gaps met one
  * - `INTERNAL` a bug in execwire
  */
@@ -47,6 +48,7 @@ export type ErrorCode =
   | "CONNECTION_LOST"
   | "PROTOCOL_VIOLATION"
   | "RUN_FAILED"
+  | "STDIN_CLOSED"
   | "OUTPUT_LOST"
   | "INTERNAL";
 

@@ -1,10 +1,13 @@
 // Input: order, end, back-pressure, and children that do not read it.
 import { randomBytes } from "node:crypto";
 import { expect, it } from "@jest/globals";
+import { concatMap, from, lastValueFrom, of, Subject, throwError } from "rxjs";
 import type { Process } from "../../lib/process/process.ts";
+import { writeFrom, writeOrThrow } from "../../lib/process/write-from.ts";
 import { sha256 } from "../support/digest.ts";
 import { end, exitOf, outcome, printed } from "../support/outcome.ts";
 import { fixture, sh } from "../support/programs.ts";
+import { refusal } from "../support/refusal.ts";
 import { describeBackends } from "./backends.ts";
 
 const readOneLine = sh("IFS= read -r line; printf 'from-stdin:%s\\n' \"$line\"");
@@ -180,3 +183,56 @@ describeBackends(
   },
   { stdinQueueBytes: 1000 },
 );
+
+describeBackends("stdin from a source", ({ needs, start }) => {
+  const count = sh("wc -c");
+
+  needs("closesPipes")("gets everything of an iterable, which is asked when there is room, and is closed", async () => {
+    const process = await start({ argv: count, pipeStdin: true });
+    const chunk = Buffer.alloc(MIB, "x");
+    let delivered = 0;
+    async function* source() {
+      for (; delivered < 24; delivered += 1) yield chunk;
+    }
+    expect(await writeFrom(process, source())).toBe(24 * MIB);
+    expect((await outcome(process)).stdout.trim()).toBe(String(24 * MIB));
+  });
+
+  needs("closesPipes")("gets everything of an Observable, and can stay open", async () => {
+    const process = await start({ argv: count, pipeStdin: true });
+    expect(await writeFrom(process, of("one\n", Buffer.from("two\n")), { end: false })).toBe(8);
+    const later = new Subject<string>();
+    const writing = writeFrom(process, later);
+    for (const line of ["three\n", "four\n"]) later.next(line);
+    later.complete();
+    expect(await writing).toBe(11);
+    expect((await outcome(process)).stdout.trim()).toBe("19");
+  });
+
+  it("fails with the error of its source, after what came before", async () => {
+    const process = await start({ argv: readOneLine, pipeStdin: true });
+    const broken = from([of("line\n"), throwError(() => new Error("broken"))]).pipe(concatMap((each) => each));
+    await expect(writeFrom(process, broken)).rejects.toThrow("broken");
+    expect((await outcome(process)).stdout).toBe("from-stdin:line\n");
+  });
+
+  it("fails for a closed stdin, also within a concatMap", async () => {
+    const process = await start({ argv: ["true"] });
+    const closed = { code: "STDIN_CLOSED", data: {} };
+    expect(await refusal(writeFrom(process, ["a"]))).toEqual(closed);
+    const written = of("a").pipe(concatMap((chunk) => writeOrThrow(process, chunk)));
+    expect(await refusal(lastValueFrom(written))).toEqual(closed);
+    await end(process);
+  });
+
+  it("stops an Observable that is too far ahead of the process", async () => {
+    const process = await start({ argv: sh("exec cat >/dev/null"), pipeStdin: true });
+    const source = new Subject<Uint8Array>();
+    const writing = refusal(writeFrom(process, source));
+    for (let mib = 0; mib < 20; mib += 1) source.next(new Uint8Array(MIB));
+    expect(await writing).toEqual({ code: "LIMIT_EXCEEDED", data: { limit: "stdinParkedBytes" } });
+    expect(source.observed).toBe(false);
+    await process.terminate();
+    await end(process);
+  });
+});
