@@ -34,6 +34,17 @@ async function answerTo(url: string, origin: string): Promise<number> {
 }
 
 describe("execwire serve", () => {
+  it("reports with --verbose which processes begin and end, without their arguments", async () => {
+    const { printed } = await user.serve(["--verbose"]);
+    await user.cli(["run", "--remote", "--id", "one", "--", "sh", "-c", "exit 3 # secret"]);
+    const log = await settled(
+      () => printed.stderr,
+      (text) => text.includes("ended"),
+    );
+    expect(log).toMatch(/^execwire: process one runs sh \(pid \d+\)\nexecwire: process one ended: exit code 3$/m);
+    expect(log).not.toContain("secret");
+  });
+
   it("prints its URL as the only line on stdout, and its log on stderr", async () => {
     const server = await user.serve();
     expect(server.url).toMatch(/^ws:\/\/127\.0\.0\.1:\d+$/);

@@ -14,6 +14,7 @@ import { say, sayStray, UsageError } from "../report.ts";
 import { type Credentials, loadCredentials, publish } from "../server/credentials.ts";
 import { allowHeapGrowth } from "../server/heap-growth.ts";
 import { parseListen } from "../server/listen-address.ts";
+import { sayChange } from "../server/process-log.ts";
 import { RefusalLog } from "../server/refusal-log.ts";
 import { acceptStdio } from "../server/serve-stdio.ts";
 import { isSet, ShutdownSignal } from "../server/shutdown-signal.ts";
@@ -29,6 +30,7 @@ interface ServeCommandOptions {
   readonly spawner?: SpawnerName;
   readonly exitOnStdinClose?: boolean;
   readonly onDeath: OnSupervisorDeath;
+  readonly verbose?: boolean;
 }
 
 /** Defines the options of `serve`. */
@@ -53,6 +55,7 @@ export function define(command: Command): void {
         .choices(["kill", "keep"])
         .default("kill"),
     )
+    .option("-v, --verbose", "report on stderr which processes begin and end, and every refused connection")
     .addHelpText("after", HELP)
     .action(host);
 }
@@ -77,6 +80,7 @@ async function host(options: ServeCommandOptions): Promise<void> {
   const supervisor = createSupervisor(
     present({ subreaper: true, onSupervisorDeath, limits, onError: sayStray, spawner }),
   );
+  if (options.verbose) supervisor.changes$.subscribe(sayChange);
   const cleanups: (() => unknown)[] = [() => shutdown.release(), () => supervisor.close()];
   try {
     const { listen } = options;
@@ -95,7 +99,7 @@ async function host(options: ServeCommandOptions): Promise<void> {
         limits,
         dialect,
         allowedOrigins: options.allowOrigin ?? [],
-        onRefused: new RefusalLog().add,
+        onRefused: new RefusalLog(options.verbose).add,
       });
       cleanups.push(() => server.close());
       cleanups.push(await announce(server.url as string, credentials));
