@@ -7,10 +7,14 @@ import { refuse } from "./errors.ts";
 import { withDefaults } from "./limits.ts";
 import { clientMetrics, followLink } from "./telemetry/client-metrics.ts";
 import { openCommand } from "./transport/command.ts";
+import { SSH, sshCommand } from "./transport/ssh.ts";
 import type { OpenTransport } from "./transport/transport.ts";
 import { type OpenLimits, openWebSocket } from "./transport/websocket/websocket-client.ts";
 
-/** The address of a server: `ws://HOST:PORT`, `wss://...`, `unix:PATH`, or a program that serves on its stdin and stdout. */
+/**
+ * The address of a server: `ws://HOST:PORT`, `wss://...`, `unix:PATH`; `ssh://[USER@]HOST[:PORT]`, your server on that machine, which
+ * is started if there is none; or a program that serves on its stdin and stdout, started for each connection.
+ */
 export type ServerAddress = string | { readonly command: readonly string[] };
 
 /** How to connect from Node. */
@@ -28,15 +32,21 @@ export async function connect(
   address: ServerAddress,
   { meter, ...options }: ConnectOptions = {},
 ): Promise<RemoteBackend> {
-  const backend = await connectOver(opener(address, withDefaults(options.limits), options.token), options);
+  const isProgram = typeof address !== "string" || address.startsWith(SSH);
+  const limits = withDefaults({ ...(isProgram && { handshakeMs: PROGRAM_HANDSHAKE_MS }), ...options.limits });
+  const backend = await connectOver(opener(address, limits, options.token), { ...options, limits });
   followLink(clientMetrics(meter), backend.link.state$);
   return backend;
 }
 
+/** ssh may need several round trips, and a user who types a password. */
+const PROGRAM_HANDSHAKE_MS = 30_000;
+
 function opener(address: ServerAddress, bounds: OpenLimits, token: string | undefined): OpenTransport {
   if (typeof address !== "string") return openCommand(address.command, bounds.frameBytes);
+  if (address.startsWith(SSH)) return openCommand(sshCommand(address), bounds.frameBytes);
   if (!/^(wss?:\/\/|unix:)./.test(address)) {
-    refuse({ field: "url", message: `must begin with ws://, wss:// or unix:, got ${address}` });
+    refuse({ field: "url", message: `must begin with ws://, wss://, unix: or ssh://, got ${address}` });
   }
   return openWebSocket(address, SUBPROTOCOL, bounds, token);
 }

@@ -17,7 +17,7 @@ export function addServerOptions(command: Command): Command {
   return command
     .option(
       "--url <url>",
-      "server to use: ws://HOST:PORT, wss://HOST, unix:PATH (default: $EXECWIRE_URL, then the local server)",
+      "server to use: ws://HOST:PORT, wss://HOST, unix:PATH, ssh://HOST (default: $EXECWIRE_URL, then the local server)",
       parseServerUrl,
     )
     .option("--token-file <file>", "file with the server's token (default: $EXECWIRE_TOKEN, then $EXECWIRE_TOKEN_FILE)")
@@ -37,12 +37,12 @@ export function addScopeOption(command: Command): Command {
 
 /** Checks the address of a server. The message suggests what was probably meant. */
 export function parseServerUrl(text: string): string {
-  if (/^(wss?:\/\/|unix:)./.test(text)) return text;
+  if (/^(wss?:\/\/|unix:|ssh:\/\/)./.test(text)) return text;
   const rest = text.replace(/^\w+:\/\//, "");
   const meant = /^[./~]/.test(text)
     ? `unix:${text}`
     : `${/^https:/i.test(text) ? "wss" : "ws"}://${rest || "HOST:PORT"}`;
-  throw new InvalidArgumentError(`It must begin with ws://, wss:// or unix:. Did you mean ${meant}?`);
+  throw new InvalidArgumentError(`It must begin with ws://, wss://, unix: or ssh://. Did you mean ${meant}?`);
 }
 
 /** Timers count milliseconds in 31 bits. */

@@ -7,7 +7,7 @@ import { cliArgv } from "../support/system-run.ts";
 
 const shell = (script: string) => ({ command: ["/bin/sh", "-c", script, ...cliArgv("serve", "--listen", "stdio")] });
 const errorOf = (script: string) =>
-  connect(shell(script)).then(
+  connect(shell(script), { limits: { handshakeMs: 2_000 } }).then(
     () => "connected",
     (error) => `${error.code} ${error.message}`,
   );

@@ -8,15 +8,17 @@ import { type ListenAddress, serve } from "../../server/server.ts";
 import type { OnSupervisorDeath } from "../../spawn/guard/guard.ts";
 import type { SpawnerName } from "../../spawn/load-spawner.ts";
 import { hasProc } from "../../spawn/proc/proc.ts";
+import { CLOSE } from "../../transport/transport.ts";
 import { collect, milliseconds, parseSeconds, spawnerOption } from "../options.ts";
 import { write } from "../output.ts";
-import { say, sayStray, UsageError } from "../report.ts";
+import { NoServerError, say, sayStray, UsageError } from "../report.ts";
 import { type Credentials, loadCredentials, publish } from "../server/credentials.ts";
 import { allowHeapGrowth } from "../server/heap-growth.ts";
 import { parseListen } from "../server/listen-address.ts";
 import { sayChange } from "../server/process-log.ts";
 import { RefusalLog } from "../server/refusal-log.ts";
-import { acceptStdio } from "../server/serve-stdio.ts";
+import { acceptStdio, relayStdio } from "../server/serve-stdio.ts";
+import { findOrStartServer } from "../server/shared-server.ts";
 import { isSet, ShutdownSignal } from "../server/shutdown-signal.ts";
 
 interface ServeCommandOptions {
@@ -31,6 +33,7 @@ interface ServeCommandOptions {
   readonly exitOnStdinClose?: boolean;
   readonly onDeath: OnSupervisorDeath;
   readonly verbose?: boolean;
+  readonly shared?: boolean;
 }
 
 /** Defines the options of `serve`. */
@@ -55,6 +58,10 @@ export function define(command: Command): void {
         .choices(["kill", "keep"])
         .default("kill"),
     )
+    .option(
+      "--shared",
+      "with --listen stdio: connect the client to your server on this machine, which is started if there is none",
+    )
     .option("-v, --verbose", "report on stderr which processes begin and end, and every refused connection")
     .addHelpText("after", HELP)
     .action(host);
@@ -63,6 +70,10 @@ export function define(command: Command): void {
 async function host(options: ServeCommandOptions): Promise<void> {
   if (options.tokenFile !== undefined && (options.auth === "none" || options.listen === "stdio")) {
     throw new UsageError("--token-file cannot be used with --auth none or --listen stdio, which need no token");
+  }
+  if (options.shared) {
+    if (options.listen !== "stdio") throw new UsageError("--shared needs --listen stdio");
+    return shareServer();
   }
   const { grace, sessionTtl, keepClosed, spawner } = options;
   const limits: Partial<Limits> = {
@@ -110,6 +121,22 @@ async function host(options: ServeCommandOptions): Promise<void> {
   }
 }
 
+/** Relays between stdin and stdout and the server of this user. */
+async function shareServer(): Promise<void> {
+  const end = await relayStdio(await findOrStartServer(sharedArguments(process.argv.slice(3))));
+  if (end?.side === "far" && end.code !== CLOSE.normal) {
+    throw new NoServerError(`the server ended the connection: ${end.reason || end.code}`);
+  }
+}
+
+/** What the server gets, if it is started: all options but those for the relay. */
+function sharedArguments(args: readonly string[]): readonly string[] {
+  const listenAt = args.indexOf("--listen");
+  return args.filter(
+    (arg, index) => !/^--(shared|listen(=.*)?)$/.test(arg) && (listenAt < 0 || index !== listenAt + 1),
+  );
+}
+
 /** Announces the URL on stderr, to other terminals, and last on stdout, where a parent may wait for it. */
 async function announce(url: string, credentials: Credentials): Promise<() => void> {
   say(`listening on ${url}${credentials.tokenFile ? `, token in ${credentials.tokenFile}` : ""}`);
@@ -136,4 +163,7 @@ Examples:
   execwire serve                                          in one terminal, and in another:
   execwire run --remote -t -- bash
   execwire serve --listen unix:/run/user/1000/exec.sock   a unix socket that only you can access
-  ssh host execwire serve --listen stdio                  as connect({ command }) starts it`;
+  ssh host execwire serve --listen stdio                  as connect({ command }) starts it; all ends
+                                                          with the connection
+  ssh host execwire serve --listen stdio --shared         the same, but the processes outlive it:
+                                                          they run in a server on that machine`;

@@ -121,7 +121,8 @@ function checkIsOurs(directory: string): void {
   }
 }
 
-function isRunning(pid: number): boolean {
+/** Whether a process of ours has this pid. */
+export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;
@@ -132,7 +133,7 @@ function isRunning(pid: number): boolean {
 }
 
 /** Whether a server listens at the URL. The pid alone is no proof: another program may have it by now. */
-function isListening(url: string): Promise<boolean> {
+export function isListening(url: string): Promise<boolean> {
   const address = parseListen(url);
   if (address === "stdio") return Promise.resolve(false);
   return new Promise((resolve) => {

@@ -1,9 +1,15 @@
-// Serves one client, the program that started this one, on stdin and stdout.
+// Serves one client, the program that started this one, on stdin and stdout: from this program, or from another server.
+import { SUBPROTOCOL } from "../../../protocol/index.ts";
+import { withDefaults } from "../../limits.ts";
 import type { ExecwireServer } from "../../server/server.ts";
 import { peekFirstByte } from "../../transport/first-byte.ts";
 import { lineTransport } from "../../transport/lines.ts";
+import { type RelayEnd, relay } from "../../transport/relay.ts";
 import { streamTransport } from "../../transport/stream.ts";
 import type { Transport } from "../../transport/transport.ts";
+import { openTextSocket, openWebSocket } from "../../transport/websocket/websocket-client.ts";
+import type { RuntimeFile } from "./runtime-directory.ts";
+import { readTokenFile } from "./token-file.ts";
 
 /** The length prefix of our own frames begins with 0 or 1, since a frame has at most 16 MiB; text never does. */
 const MAX_FIRST_FRAME_BYTE = 1;
@@ -29,6 +35,27 @@ export function acceptStdio(server: ExecwireServer, frameBytes: number, onGone: 
     stdin.pause();
     stdin.unref?.();
   };
+}
+
+/**
+ * Connects stdin and stdout to a published server, with its token: the client needs none. Resolves when one side has ended the
+ * connection; undefined if there was no client.
+ */
+export async function relayStdio({ url, tokenFile }: RuntimeFile): Promise<RelayEnd | undefined> {
+  const { stdin, stdout } = process;
+  const bounds = withDefaults();
+  const first = await peekFirstByte(stdin);
+  if (first === undefined) return undefined;
+  const token = tokenFile === undefined ? undefined : readTokenFile(tokenFile);
+  const isFrame = first <= MAX_FIRST_FRAME_BYTE;
+  const open = isFrame ? openWebSocket(url, SUBPROTOCOL, bounds, token) : openTextSocket(url, token, bounds);
+  const far = await open();
+  const ended = relay(
+    isFrame ? streamTransport(stdin, stdout, bounds.frameBytes) : lineTransport(stdin, stdout, LINE_BYTES),
+    far,
+  );
+  stdin.resume();
+  return await ended;
 }
 
 /** The same transport, which also calls `onClosed` when it is closed. */
