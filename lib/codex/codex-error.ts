@@ -41,6 +41,13 @@ const NUMBERS: Partial<Record<ExecwireError["code"], number>> = {
   PROCESS_STARTING: CODE.refused,
   WRITE_ID_CONFLICT: CODE.refused,
   LIMIT_EXCEEDED: CODE.refused,
+  SANDBOX_UNAVAILABLE: CODE.invalidParams,
+};
+
+/** The exec-server's `data.kind` for a sandbox that fails. */
+const KINDS: Partial<Record<ExecwireError["code"], string>> = {
+  SANDBOX_UNAVAILABLE: "sandboxUnavailable",
+  SANDBOX_FAILED: "sandboxPreparation",
 };
 
 /** Converts any error to this dialect. */
@@ -50,7 +57,8 @@ export function toCodexError(error: unknown): CodexError {
     return new CodexError(CODE.failed, error instanceof Error ? error.message : String(error));
   }
   if (error.code === "SPAWN_FAILED") return spawnError(error);
-  return new CodexError(NUMBERS[error.code] ?? CODE.failed, error.message);
+  const kind = KINDS[error.code];
+  return new CodexError(NUMBERS[error.code] ?? CODE.failed, error.message, kind === undefined ? undefined : { kind });
 }
 
 /** How the exec-server's message for a failed start begins; clients look for this text. */

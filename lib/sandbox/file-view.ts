@@ -10,7 +10,7 @@ export interface FileView {
   readonly args: readonly string[];
   /** Directories, as they are on the host, that the process can write to. */
   readonly writable: readonly string[];
-  /** Missing paths that are protected. bubblewrap creates an empty file at each, to mount on: see `Placeholders`. */
+  /** Missing paths that are protected. bubblewrap creates a directory at each, to mount on: see `Placeholders`. */
   readonly placeholders: readonly string[];
 }
 
@@ -39,19 +39,25 @@ const PLATFORM_ETC =
 /** Directories that are links into /usr on most systems. */
 const PLATFORM_ROOTS = ["/bin", "/sbin", "/lib", "/lib64", "/lib32", "/libx32"];
 
-/** Builds the view. Rejects with INVALID_PARAMS for a rule that cannot be enforced. */
-export async function fileView(rules: readonly FileRule[]): Promise<FileView> {
+/**
+ * Builds the view. A working directory that no rule shows is there, and empty. Rejects with INVALID_PARAMS for a rule that cannot
+ * be enforced.
+ */
+export async function fileView(rules: readonly FileRule[], cwd = "/"): Promise<FileView> {
   const root = strictest(rules, "root") ?? "none";
+  const platform = strictest(rules, "platform") ?? "none";
   const paths = byDepth(rules);
   const args = root === "none" ? ["--tmpfs", "/"] : [root === "write" ? "--bind" : "--ro-bind", "/", "/"];
-  if (strictest(rules, "platform") && root === "none") args.push(...(await platformArgs()));
+  if (platform !== "none" && root === "none") args.push(...(await platformArgs()));
   args.push(...(root === "write" && paths.length === 0 ? ["--dev-bind", "/dev", "/dev"] : ["--dev", "/dev"]));
   args.push("--proc", "/proc");
   if (root === "none") args.push("--dir", "/tmp");
   const writable = paths.filter(({ access, isPrivate }) => access === "write" && !isPrivate).map(({ path }) => path);
   const mounts = new Mounts(paths, writable, root === "write");
   for (const rule of paths) await mounts.add(rule);
-  args.push(...mounts.args, ...mounts.sealed.flatMap((path) => ["--remount-ro", path]));
+  args.push(...mounts.args);
+  if (root === "none") args.push("--dir", cwd);
+  args.push(...mounts.sealed.flatMap((path) => ["--remount-ro", path]));
   if (root === "none") args.push("--remount-ro", "/");
   return { args, writable: root === "write" ? ["/"] : mounts.writable, placeholders: mounts.placeholders };
 }
@@ -82,7 +88,7 @@ class Mounts {
     if (target.path !== path && access === "write")
       throw refused(
         path,
-        "cannot be writable, since it is a symbolic link or behind one; name the real path",
+        "cannot be writable, since it is a symbolic link or behind one: symlinked writable roots are not supported; name the real path",
         target.path,
       );
     // The process could replace the link, and reach the files behind it by their real path.
@@ -117,7 +123,9 @@ class Mounts {
     const firstMissing = await firstMissingParent(path);
     if (this.placeholders.includes(firstMissing)) return;
     this.placeholders.push(firstMissing);
-    this.args.push("--ro-bind", "/dev/null", firstMissing);
+    // A directory: git ignores an empty one, while an empty file is an error for it.
+    this.args.push("--perms", access === "none" ? "0000" : "0555", "--tmpfs", firstMissing);
+    this.sealed.push(firstMissing);
   }
 }
 

@@ -14,7 +14,7 @@ import { closeSync } from "node:fs";
 import type { SandboxPolicy } from "../../protocol/index.ts";
 import { encodeBytes } from "../spawn/byte-strings.ts";
 import type { Launch, SandboxCalls } from "../spawn/child.ts";
-import { spawnFailed } from "../spawn/spawn-error.ts";
+import { checkDirectory, spawnFailed } from "../spawn/spawn-error.ts";
 import { ownDirectory } from "../spawn/start-state.ts";
 import { fileView } from "./file-view.ts";
 import { type Helpers, refuseWritable, SYSTEM_HELPERS, trustHelpers, unavailable } from "./helpers.ts";
@@ -75,7 +75,10 @@ export class Launcher {
     const { network = "none", unixSockets = false, limits } = policy;
     const filter = seccompFilter({ network, unixSockets });
     if (!filter) throw unavailable(`there is no system-call filter for the architecture ${process.arch}`);
-    const view = await fileView(policy.files);
+    const cwd = directoryOf(launch);
+    const missing = await checkDirectory(cwd);
+    if (missing) throw missing;
+    const view = await fileView(policy.files, cwd);
     refuseWritable(helpers, view.writable);
     const release = this.#placeholders.hold(view.placeholders);
     const opened: number[] = [];
@@ -92,7 +95,7 @@ export class Launcher {
         String(seccomp),
         ...view.args,
         "--chdir",
-        directoryOf(launch),
+        cwd,
         "--clearenv",
         ...launch.env.flatMap(setVariable),
       ];

@@ -1,7 +1,7 @@
-// What a server without a sandbox must refuse (section 6), and sandbox params that every server refuses.
+// What a server must refuse (section 6), instead of ignoring it: restrictions that it cannot enforce.
 import { outcome } from "../observe.mjs";
 
-const refused = (id, what, change, only) => ({
+const refused = (id, what, change, only, expect = -32602) => ({
   id: `refusals/${id}`,
   section: "6",
   what,
@@ -12,13 +12,13 @@ const refused = (id, what, change, only) => ({
     const answer = outcome(await peer.call("process/start", spec));
     return answer;
   },
-  expect: -32602,
+  expect,
 });
 
+const UNAVAILABLE = "-32602 sandboxUnavailable";
 const sandbox = (permissions, more) => ({ sandbox: { permissions, windowsSandboxLevel: "disabled", ...more } });
 const READ_ROOT = [{ path: { type: "special", value: { kind: "root" } }, access: "read" }];
 const READ_ONLY = { type: "managed", file_system: { type: "restricted", entries: READ_ROOT }, network: "restricted" };
-const UNRESTRICTED = { type: "managed", file_system: { type: "unrestricted" }, network: "restricted" };
 const PROXY = {
   enabled: true,
   enableSocks5: false,
@@ -34,8 +34,20 @@ export const refusals = [
   refused("sandbox-string", "a sandbox that is not an object is -32602", { sandbox: "x" }),
   refused("sandbox-empty", "a sandbox without permissions is -32602", { sandbox: {} }),
   refused("sandbox-variant", "unknown permissions are -32602", sandbox({ type: "none" })),
-  refused("sandbox-read-only", "a read-only sandbox is refused", sandbox(READ_ONLY), "ours"),
-  refused("sandbox-no-network", "a sandbox without network is refused", sandbox(UNRESTRICTED), "ours"),
+  refused(
+    "sandbox-mxc",
+    "a sandbox of Windows is refused",
+    sandbox(READ_ONLY, { windowsSandboxLevel: "mxc" }),
+    undefined,
+    UNAVAILABLE,
+  ),
+  refused(
+    "sandbox-token",
+    "a sandbox with a restricted token is refused",
+    sandbox(READ_ONLY, { windowsSandboxLevel: "restricted-token" }),
+    "ours",
+    UNAVAILABLE,
+  ),
   refused("network-proxy", "a network proxy is refused", { networkProxy: { proxy: PROXY } }, "ours"),
   refused(
     "managed-network",
@@ -52,6 +64,6 @@ export const refusals = [
     only: "ours",
     run: async (ctx) =>
       outcome(await (await ctx.session()).call("fs/readFile", { path: "file:///etc/passwd", ...sandbox(READ_ONLY) })),
-    expect: -32602,
+    expect: UNAVAILABLE,
   },
 ];

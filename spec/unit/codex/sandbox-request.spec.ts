@@ -1,12 +1,11 @@
-// Which sandboxes a client may request: none that would have to be enforced.
+// How the sandbox that a client requests is decoded, and what of it is refused.
 import { describe, expect, it } from "@jest/globals";
 import { CodexError } from "../../../lib/codex/codex-error.ts";
-import { refuseSandbox } from "../../../lib/codex/server/files/sandbox-request.ts";
+import { decodeSandbox } from "../../../lib/codex/server/sandbox/sandbox-request.ts";
 
-function answer(sandbox: unknown): string {
+function answer(sandbox: unknown): unknown {
   try {
-    refuseSandbox(sandbox);
-    return "accepted";
+    return decodeSandbox(sandbox);
   } catch (error) {
     if (error instanceof CodexError) return `${error.code} ${error.message}`;
     throw error;
@@ -15,6 +14,8 @@ function answer(sandbox: unknown): string {
 
 const asking = (permissions: unknown, rest: object = { windowsSandboxLevel: "disabled" }) => ({ permissions, ...rest });
 const unrestricted = { type: "unrestricted" };
+const restricted = (...entries: readonly unknown[]) =>
+  asking({ type: "managed", file_system: { type: "restricted", entries }, network: "restricted" });
 
 describe("a requested sandbox", () => {
   it.each([
@@ -23,20 +24,33 @@ describe("a requested sandbox", () => {
     ["disabled", asking({ type: "disabled" })],
     ["external with network", asking({ type: "external", network: "enabled" })],
     ["managed without a restriction", asking({ type: "managed", file_system: unrestricted, network: "enabled" })],
-    ["fields around it", asking({ type: "disabled" }, { windowsSandboxLevel: "mxc", cwd: null, workspaceRoots: [] })],
-  ])("is accepted: %s", (_, sandbox) => {
-    expect(answer(sandbox)).toBe("accepted");
+    [
+      "an older client's full access",
+      { sandboxPolicy: { type: "danger-full-access" }, windowsSandboxLevel: "disabled" },
+    ],
+  ])("restricts nothing: %s", (_, sandbox) => {
+    expect(answer(sandbox)).toBeUndefined();
+  });
+
+  it("restricts the network alone", () => {
+    const network = { entries: undefined, network: "restricted" };
+    expect(answer(asking({ type: "external", network: "restricted" }))).toMatchObject(network);
+    expect(answer(asking({ type: "managed", file_system: unrestricted, network: "restricted" }))).toMatchObject(
+      network,
+    );
   });
 
   it.each([
-    ["external without network", asking({ type: "external", network: "restricted" })],
-    ["managed without network", asking({ type: "managed", file_system: unrestricted, network: "restricted" })],
+    ["windowsSandboxLevel `mxc`", asking({ type: "disabled" }, { windowsSandboxLevel: "mxc" })],
+    ["windowsSandboxLevel `elevated`", asking({ type: "disabled" }, { windowsSandboxLevel: "elevated" })],
     [
-      "managed files",
-      asking({ type: "managed", file_system: { type: "restricted", entries: [] }, network: "enabled" }),
+      "windowsSandboxLevel `restricted-token`",
+      asking({ type: "disabled" }, { windowsSandboxLevel: "restricted-token" }),
     ],
-  ])("is refused: %s", (_, sandbox) => {
-    expect(answer(sandbox)).toMatch(/^-32602 this exec-server has no sandbox and refuses a request that needs one/);
+    ["`windowsSandboxPrivateDesktop`", { ...restricted(), windowsSandboxPrivateDesktop: true }],
+    ["`macosSeatbeltExtensions`", { ...restricted(), macosSeatbeltExtensions: {} }],
+  ])("of another system is refused by name: %s", (name, sandbox) => {
+    expect(answer(sandbox)).toContain(`-32602 ${name} is for`);
   });
 
   it.each([
@@ -63,6 +77,21 @@ describe("a requested sandbox", () => {
     [
       asking({ type: "disabled" }, { windowsSandboxLevel: "disabled", cwd: "/tmp" }),
       "invalid URI: relative URL without a base",
+    ],
+    [restricted("x"), 'invalid type: string "x", expected struct ExecFileSystemSandboxEntry'],
+    [
+      restricted({ path: { type: "zz" }, access: "read" }),
+      "unknown variant `zz`, expected one of `path`, `glob_pattern`, `special`",
+    ],
+    [
+      restricted({ path: { type: "special", value: { kind: "zz" } }, access: "read" }),
+      "unknown variant `zz`, expected one of `root`, `minimal`, `current_working_directory`, `project_roots`, `tmpdir`, `slash_tmp`, `unknown`",
+    ],
+    [restricted({ path: { type: "path", path: "/tmp" }, access: "read" }), "invalid URI: relative URL without a base"],
+    [restricted({ path: { type: "path", path: "file:///tmp" } }), "missing field `access`"],
+    [
+      restricted({ path: { type: "path", path: "file:///tmp" }, access: "zz" }),
+      "unknown variant `zz`, expected one of `read`, `write`, `deny`, `none`",
     ],
   ])("does not decode: %j", (sandbox, words) => {
     expect(answer(sandbox)).toBe(`-32602 ${words}`);

@@ -21,11 +21,11 @@ import {
 } from "../../decode.ts";
 import { type PathUri, pathUri } from "../../path-uri.ts";
 import { type Method, type MethodScope, type MethodTable, method, ReplyThen } from "../method.ts";
+import { decodeSandbox, sandboxUnavailable } from "../sandbox/sandbox-request.ts";
 import { checkBlock, decodeContents, readDirectory, readFile, walkTree } from "./file-answers.ts";
 import { toFileError } from "./file-errors.ts";
 import { filePath, fileUri } from "./file-path.ts";
 import { FileWatch } from "./file-watch.ts";
-import { refuseSandbox } from "./sandbox-request.ts";
 
 /** Open files per connection, so that one client cannot use up all descriptors. */
 const MAX_OPEN_FILES = 128;
@@ -149,4 +149,8 @@ function onPath<F extends Readonly<Record<string, Field<unknown>>>>(
 function flag(byDefault: boolean): Field<boolean> {
   const { decode } = optional(boolean);
   return { decode: (value) => decode(value) ?? byDefault, missing: () => byDefault };
+}
+
+function refuseSandbox(sandbox: unknown): void {
+  if (decodeSandbox(sandbox)) throw sandboxUnavailable("files cannot be accessed in a sandbox yet");
 }
