@@ -57,13 +57,4 @@ export const refusals = [
   ),
   refused("enforce", "an enforced managed network is refused", { enforceManagedNetwork: true }, "ours"),
   refused("shell-snapshot", "a shell snapshot is refused", { shellSnapshot: SHELL_SNAPSHOT }, "ours"),
-  {
-    id: "refusals/files-sandboxed",
-    section: "6",
-    what: "reading a file with a sandbox is refused by a server without one",
-    only: "ours",
-    run: async (ctx) =>
-      outcome(await (await ctx.session()).call("fs/readFile", { path: "file:///etc/passwd", ...sandbox(READ_ONLY) })),
-    expect: UNAVAILABLE,
-  },
 ];

@@ -151,6 +151,7 @@ function flag(byDefault: boolean): Field<boolean> {
   return { decode: (value) => decode(value) ?? byDefault, missing: () => byDefault };
 }
 
+/** These methods act with our own rights: a request with a sandbox is performed by `sandboxed-methods.ts`. */
 function refuseSandbox(sandbox: unknown): void {
-  if (decodeSandbox(sandbox)) throw sandboxUnavailable("files cannot be accessed in a sandbox yet");
+  if (decodeSandbox(sandbox)?.entries) throw sandboxUnavailable("this file method cannot be performed in a sandbox");
 }
