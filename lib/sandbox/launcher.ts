@@ -75,7 +75,8 @@ export class Launcher {
     const { network = "none", unixSockets = false, limits } = policy;
     const filter = seccompFilter({ network, unixSockets });
     if (!filter) throw unavailable(`there is no system-call filter for the architecture ${process.arch}`);
-    const view = await fileView(policy.files);
+    const cwd = directoryOf(launch);
+    const view = await fileView(policy.files, cwd);
     refuseWritable(helpers, view.writable);
     const release = this.#placeholders.hold(view.placeholders);
     const opened: number[] = [];
@@ -92,7 +93,7 @@ export class Launcher {
         String(seccomp),
         ...view.args,
         "--chdir",
-        directoryOf(launch),
+        cwd,
         "--clearenv",
         ...launch.env.flatMap(setVariable),
       ];
