@@ -44,7 +44,7 @@ export type {
   WriteStatus,
 } from "../protocol/index.ts";
 export type { Link, LinkState } from "./client/link.ts";
-export { type ClientOptions, RemoteBackend } from "./client/remote-backend.ts";
+export { type ClientOptions, RemoteBackend, type SessionRenewed } from "./client/remote-backend.ts";
 export type { Cancel, Clock } from "./clock.ts";
 export { ExecwireError } from "./errors.ts";
 export type { DeliveryIterator } from "./log/iterate.ts";

@@ -33,8 +33,12 @@ export interface LinkOptions {
   readonly onClosed: (reason: ExecwireError) => void;
   /** Ids of the requests that will be sent again after a reconnect. */
   readonly pending: () => number[];
-  /** Whether a new session can replace this one, because it owns no state on the server. */
-  readonly mayStartOver: () => boolean;
+  /** Whether a new session may replace this one, which the server does not know any more. */
+  readonly mayRenew: () => boolean;
+  /** Called before that: what the session owned is lost. */
+  readonly onSessionLost: () => void;
+  /** Whether to wait for another server when this one is stopped. */
+  readonly outlivesServer: () => boolean;
 }
 
 /** Close codes after which a reconnect cannot succeed, and the errors that they stand for. */
@@ -74,7 +78,7 @@ export class Link {
       onFrame: (frame) => this.#receive(frame),
       ping: (transport) => transport.send(encode({ type: "ping" })),
       fatalCloseError: (code, reason, first) =>
-        this.#startsOver(code) ? undefined : fatalCloseError(code, reason, first),
+        this.#renews(code) || this.#waitsForServer(code) ? undefined : fatalCloseError(code, reason, first),
     });
     this.state$ = this.#connection.state$;
     this.ready = this.#connection.ready;
@@ -120,11 +124,16 @@ export class Link {
     this.#connection.end(violation, CLOSE.protocol, violation.message.slice(0, 120));
   }
 
-  /** Servers expire sessions that own nothing early; their clients go on with a new session. */
-  #startsOver(code: number): boolean {
-    if (code !== CLOSE.sessionUnknown || !this.#session || !this.#options.mayStartOver()) return false;
+  /** The server was restarted, or the session has expired: servers expire sessions that own nothing early. */
+  #renews(code: number): boolean {
+    if (code !== CLOSE.sessionUnknown || !this.#session || !this.#options.mayRenew()) return false;
     this.#session = undefined;
+    this.#options.onSessionLost();
     return true;
+  }
+
+  #waitsForServer(code: number): boolean {
+    return code === CLOSE.goingAway && this.#session !== undefined && this.#options.outlivesServer();
   }
 
   #greet(transport: Transport): void {

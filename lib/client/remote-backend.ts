@@ -2,32 +2,31 @@
 import { Subject } from "rxjs";
 import {
   checkGrace,
+  checkOneOf,
   checkStart,
   checkText,
   type DeliveryMode,
   type Limits,
-  MAX_TIMER_MS,
   type ProcessInfo,
   type ProcessSpec,
   present,
   type ServerMessage,
 } from "../../protocol/index.ts";
-import { type Cancel, type Clock, guardedClock, systemClock } from "../clock.ts";
-import { ExecwireError, fromWireError, refuse } from "../errors.ts";
-import { GuardedObservable, type ReportError, reportToConsole } from "../log/guarded-observable.ts";
+import { type Clock, guardedClock, systemClock } from "../clock.ts";
+import { ExecwireError, refuse } from "../errors.ts";
+import { type GuardedObservable, guarded, type ReportError, reportToConsole } from "../log/guarded-observable.ts";
 import type { Backend, CloseOptions, StartOptions } from "../process/backend.ts";
 import { abortableStart } from "../process/end-tree.ts";
 import { Process } from "../process/process.ts";
 import type { OpenTransport } from "../transport/transport.ts";
+import { closeTimeout } from "./close-timeout.ts";
 import { Link } from "./link.ts";
 import { collectPages } from "./process-list.ts";
+import { connectionLost } from "./reconnecting.ts";
 import { RemotePort } from "./remote-port.ts";
-import { RemoteProcess } from "./remote-process.ts";
+import { type Push, RemoteProcess } from "./remote-process.ts";
 import { Requests } from "./requests.ts";
 import { newUuid } from "./uuid.ts";
-
-/** A message about one process. */
-type Push = Extract<ServerMessage, { readonly channel: number }>;
 
 /** Options of a client. */
 export interface ClientOptions {
@@ -36,13 +35,35 @@ export interface ClientOptions {
   /** Called with errors that a subscriber throws. Default: the console. */
   readonly onError?: ReportError;
   readonly clock?: Clock;
+  /**
+   * What to do when the server does not know the session any more, because it was restarted, or was not reached for longer than
+   * it keeps sessions. `fail` (the default): the client is closed with CONNECTION_LOST, unless its session owned nothing. `renew`:
+   * the client goes on with a new session, as `sessionRenewed$` announces. Then it also waits, for `limits.recoveryMs`, for
+   * another server in place of one that was stopped.
+   */
+  readonly onSessionLost?: "fail" | "renew";
+}
+
+/** A new session has replaced one that the server does not know any more. */
+export interface SessionRenewed {
+  readonly type: "sessionRenewed";
+  /**
+   * The processes that the client had started, as far as it still followed them: their readers and pending calls have failed with
+   * CONNECTION_LOST (`data.reason` is `session-lost`), and what has become of them is not known. `list` has those that are left.
+   */
+  readonly lost: readonly ProcessInfo[];
 }
 
 /** A backend whose processes run on a server. */
 export class RemoteBackend implements Backend {
   /** State changes of every process of the server, requested from it with the first subscription. */
   readonly changes$: GuardedObservable<ProcessInfo>;
+  /** Hot. Completes when the client is closed. */
+  readonly sessionRenewed$: GuardedObservable<SessionRenewed>;
   readonly link: Link;
+  readonly #renewals = new Subject<SessionRenewed>();
+  /** Set from the loss of a session to the connection with the next one. */
+  #lost: readonly ProcessInfo[] | undefined;
   readonly #changes = new Subject<ProcessInfo>();
   readonly #requests: Requests;
   readonly #limits: Limits;
@@ -60,19 +81,22 @@ export class RemoteBackend implements Backend {
     this.#onError = options.onError ?? reportToConsole;
     this.#clock = guardedClock(options.clock ?? systemClock, this.#onError);
     this.#requests = new Requests((message) => this.link.send(message));
-    this.changes$ = new GuardedObservable(this.#onError, (subscriber) => {
-      this.#watch();
-      const subscription = this.#changes.subscribe(subscriber);
-      return () => subscription.unsubscribe();
-    });
+    this.changes$ = guarded(this.#onError, this.#changes, () => this.#watch());
+    this.sessionRenewed$ = guarded(this.#onError, this.#renewals);
+    const { onSessionLost = "fail" } = options;
+    refuse(checkOneOf("onSessionLost", onSessionLost, ["fail", "renew"]));
     this.link = new Link({
       open,
       token: options.token,
       clock: this.#clock,
       limits: options.limits,
       pending: () => this.#requests.pending,
-      mayStartOver: () =>
-        this.#requests.areReadOnly && ![...this.#remotes.values()].some((remote) => remote.isLossless),
+      mayRenew: () => onSessionLost === "renew" || this.#ownsNothing,
+      onSessionLost: () => this.#onSessionLost(),
+      // A client that only watches the list waits for nothing else that has ended with the server.
+      outlivesServer: () =>
+        onSessionLost === "renew" ||
+        (this.#watching && this.#ownsNothing && ![...this.#remotes.values()].some(({ follower }) => follower.wanted)),
       onMessage: (message) => this.#receive(message),
       onConnected: () => this.#onConnected(),
       onClosed: (reason) => this.#onClosed(reason),
@@ -133,33 +157,12 @@ export class RemoteBackend implements Backend {
     // Without a connection the request cannot be sent; the server ends the session after sessionTtlMs.
     if (this.link.state === "connected") {
       const reply = this.#requests.call("session/close", present({ graceMs }));
-      await Promise.race([reply.catch(() => undefined), this.#closeTimeout(graceMs ?? this.#limits.graceMs)]);
+      await Promise.race([
+        reply.catch(() => undefined),
+        closeTimeout(this.link, this.#clock, { ...this.#limits, ...present({ graceMs }) }),
+      ]);
     }
     this.link.close();
-  }
-
-  /**
-   * Resolves when waiting for the reply to `session/close` must stop: after closeDeadlineMs without a connection, or after twice
-   * the time in which a server finishes every close (the grace, then closeDeadlineMs), so that a slow network does not reach it.
-   * A server that has the request ends the processes also after this client has closed.
-   */
-  #closeTimeout(graceMs: number): Promise<void> {
-    const { closeDeadlineMs } = this.#limits;
-    return new Promise((resolve) => {
-      const resolveAfter = (ms: number) => this.#clock.after(Math.min(ms, MAX_TIMER_MS), resolve, { background: true });
-      const cancelTimeout = resolveAfter(2 * (graceMs + closeDeadlineMs));
-      let cancelLoss: Cancel | undefined;
-      this.link.state$.subscribe({
-        next: (state) => {
-          cancelLoss?.();
-          cancelLoss = state === "recovering" ? resolveAfter(closeDeadlineMs) : undefined;
-        },
-        complete: () => {
-          cancelTimeout();
-          resolve();
-        },
-      });
-    });
   }
 
   /** Closes because the server answered a request with a process that was not asked for. */
@@ -241,7 +244,7 @@ export class RemoteBackend implements Backend {
     const remote = this.#channels.get(message.channel);
     // A message that was under way when the client stopped following this process.
     if (!remote) return;
-    if (!accept(remote, message)) {
+    if (!remote.receive(message)) {
       const text = `the server sent events of process ${remote.info.processId} that contradict earlier ones`;
       return this.link.fail(new ExecwireError("PROTOCOL_VIOLATION", text));
     }
@@ -259,12 +262,32 @@ export class RemoteBackend implements Backend {
     this.#changes.next(process);
   }
 
+  get #ownsNothing(): boolean {
+    return this.#requests.areReadOnly && ![...this.#remotes.values()].some((remote) => remote.isLossless);
+  }
+
+  #onSessionLost(): void {
+    const message = "the session was lost: the server was restarted, or was not reached in time; check with list()";
+    const error = connectionLost("session-lost", message);
+    this.#requests.failChanges(error);
+    this.#channels.clear();
+    const owned = [...this.#remotes.values()].filter((remote) => remote.isLossless && !remote.log.closed);
+    this.#lost = owned.map((remote) => remote.info);
+    for (const remote of owned) {
+      this.#remotes.delete(remote.info.incarnation);
+      remote.log.fail(error);
+    }
+  }
+
   #onConnected(): void {
     this.#connections += 1;
     // Channel numbers stay the same on every connection to a server; subscriptions end with theirs.
     this.#requests.sendAgain();
     if (this.#watching) this.#resumeWatching();
     for (const remote of this.#remotes.values()) remote.resume();
+    const lost = this.#lost;
+    this.#lost = undefined;
+    if (lost) this.#renewals.next({ type: "sessionRenewed", lost });
   }
 
   #onClosed(reason: ExecwireError): void {
@@ -272,20 +295,6 @@ export class RemoteBackend implements Backend {
     for (const remote of this.#remotes.values()) remote.log.fail(reason);
     if (reason.code === "CLOSED") this.#changes.complete();
     else this.#changes.error(reason);
-  }
-}
-
-/** Passes a message to the log of its process. Returns false when it contradicts earlier ones. */
-function accept(remote: RemoteProcess, message: Push): boolean {
-  switch (message.type) {
-    case "event":
-      return remote.follower.accept(message.event);
-    case "exit":
-      return remote.follower.announceExit(message.event);
-    case "gap":
-      return remote.follower.accept({ ...message.gap, type: "gap" });
-    case "failed":
-      remote.log.fail(fromWireError(message.error));
-      return true;
+    this.#renewals.complete();
   }
 }

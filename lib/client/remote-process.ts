@@ -1,9 +1,13 @@
 // A process of the server, as this client knows it: its last info, and its events, subscribed to while they are read.
-import type { DeliveryMode, ProcessAddress, ProcessInfo, Seq } from "../../protocol/index.ts";
+import type { DeliveryMode, ProcessAddress, ProcessInfo, Seq, ServerMessage } from "../../protocol/index.ts";
+import { fromWireError } from "../errors.ts";
 import { type EventSource, Follower, type FollowerOptions } from "../log/follower.ts";
 import type { ReplayLog } from "../log/replay-log.ts";
 import type { Link } from "./link.ts";
 import type { Requests } from "./requests.ts";
+
+/** A message about one process. */
+export type Push = Extract<ServerMessage, { readonly channel: number }>;
 
 /** A process at the other end of a link, and the event source of its follower. */
 export class RemoteProcess implements EventSource {
@@ -54,6 +58,21 @@ export class RemoteProcess implements EventSource {
   follow(channel: number): void {
     this.#began(channel);
     this.follower.follow();
+  }
+
+  /** Passes a message to the log. Returns false when it contradicts earlier ones. */
+  receive(message: Push): boolean {
+    switch (message.type) {
+      case "event":
+        return this.follower.accept(message.event);
+      case "exit":
+        return this.follower.announceExit(message.event);
+      case "gap":
+        return this.follower.accept({ ...message.gap, type: "gap" });
+      case "failed":
+        this.log.fail(fromWireError(message.error));
+        return true;
+    }
   }
 
   /** Subscribes again on a new connection, after the head of the log. */

@@ -126,6 +126,15 @@ export class Requests {
     }
   }
 
+  /** Fails the pending requests that change something: it is not known whether the server has handled them. */
+  failChanges(error: ExecwireError): void {
+    for (const [id, { message, handler }] of [...this.#pending]) {
+      if (READ_ONLY.has(message.method as MethodName)) continue;
+      this.#pending.delete(id);
+      handler.onError(error);
+    }
+  }
+
   /** Fails all pending requests and every later one. */
   fail(error: ExecwireError): void {
     this.#failure = error;

@@ -41,13 +41,6 @@ const NUMBERS: Partial<Record<ExecwireError["code"], number>> = {
   PROCESS_STARTING: CODE.refused,
   WRITE_ID_CONFLICT: CODE.refused,
   LIMIT_EXCEEDED: CODE.refused,
-  SANDBOX_UNAVAILABLE: CODE.invalidParams,
-};
-
-/** The exec-server's `data.kind` for a sandbox that fails. */
-const KINDS: Partial<Record<ExecwireError["code"], string>> = {
-  SANDBOX_UNAVAILABLE: "sandboxUnavailable",
-  SANDBOX_FAILED: "sandboxPreparation",
 };
 
 /** Converts any error to this dialect. */
@@ -57,8 +50,9 @@ export function toCodexError(error: unknown): CodexError {
     return new CodexError(CODE.failed, error instanceof Error ? error.message : String(error));
   }
   if (error.code === "SPAWN_FAILED") return spawnError(error);
-  const kind = KINDS[error.code];
-  return new CodexError(NUMBERS[error.code] ?? CODE.failed, error.message, kind === undefined ? undefined : { kind });
+  if (error.code === "SANDBOX_UNAVAILABLE")
+    return new CodexError(CODE.invalidParams, error.message, { kind: "sandboxUnavailable" });
+  return new CodexError(NUMBERS[error.code] ?? CODE.failed, error.message);
 }
 
 /** How the exec-server's message for a failed start begins; clients look for this text. */

@@ -4,7 +4,7 @@ import { Subject } from "rxjs";
 import type { ProcessInfo, ProcessSpec } from "../../protocol/index.ts";
 import type { Clock } from "../clock.ts";
 import { ExecwireError, refuse } from "../errors.ts";
-import { GuardedObservable, type ReportError } from "../log/guarded-observable.ts";
+import { type GuardedObservable, guarded, type ReportError } from "../log/guarded-observable.ts";
 import type { MemoryBudget } from "../log/memory-budget.ts";
 import { type Retainable, Retention, type RetentionLimits } from "./retention.ts";
 import { startDigest } from "./start-digest.ts";
@@ -60,10 +60,7 @@ export class ProcessTable<P extends TableProcess> {
     this.#limits = limits;
     this.#budget = budget;
     this.#retention = new Retention(limits, clock, remove);
-    this.changes$ = new GuardedObservable(onError, (subscriber) => {
-      const subscription = this.#changes.subscribe(subscriber);
-      return () => subscription.unsubscribe();
-    });
+    this.changes$ = guarded(onError, this.#changes);
   }
 
   /** In the order in which they were started. */

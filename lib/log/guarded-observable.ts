@@ -8,7 +8,7 @@ export type ReportKind = "thrown" | "unhandled";
 /** Receives what no subscriber handles. */
 export type ReportError = (error: unknown, kind?: ReportKind) => void;
 
-const ignore = () => undefined;
+const ignore = (): void => undefined;
 
 /** The default: the console, which every host of this library has. */
 export const reportToConsole: ReportError = (error, kind) =>
@@ -73,8 +73,13 @@ export class GuardedObservable<T> extends Observable<T> {
 
 /** Gives `source` the guard of `origin`, for functions that lose it (`concat`, `defer`). */
 export function guardLike<T>(origin: Observable<unknown>, source: Observable<T>): Observable<T> {
-  if (!(origin instanceof GuardedObservable)) return source;
-  return new GuardedObservable<T>(origin.report, (subscriber) => {
+  return origin instanceof GuardedObservable ? guarded(origin.report, source) : source;
+}
+
+/** The values of `source`; `onSubscribe` is called before each subscription. */
+export function guarded<T>(report: ReportError, source: Observable<T>, onSubscribe = ignore): GuardedObservable<T> {
+  return new GuardedObservable(report, (subscriber) => {
+    onSubscribe();
     const subscription = source.subscribe(subscriber);
     return () => subscription.unsubscribe();
   });

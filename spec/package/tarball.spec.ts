@@ -88,7 +88,7 @@ it("nothing internal is enumerable on public objects", async () => {
   expect(JSON.parse(stdout)).toEqual([
     ["changes$"],
     [],
-    ["changes$", "link"],
+    ["changes$", "link", "sessionRenewed$"],
     ["ready", "state$"],
     ["id", "incarnation"],
   ]);

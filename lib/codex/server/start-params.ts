@@ -16,8 +16,7 @@ import {
 } from "../decode.ts";
 import { nativePath, type PathUri, pathUri } from "../path-uri.ts";
 import { childEnvironment } from "./child-environment.ts";
-import { policyOf } from "./sandbox/sandbox-policy.ts";
-import { decodeSandbox, type RequestedSandbox } from "./sandbox/sandbox-request.ts";
+import { policyOf } from "./sandbox-request.ts";
 
 const envPolicy = struct("EnvPolicy", {
   inherit: oneOf("all", "core", "none"),
@@ -35,8 +34,6 @@ const threadId: Field<string> = {
   },
 };
 
-const sandboxRequest: Field<RequestedSandbox | undefined> = { decode: decodeSandbox, missing: () => undefined };
-
 const fields = {
   processId: string,
   argv: listOf(string),
@@ -47,7 +44,7 @@ const fields = {
   arg0: optional(string),
   envPolicy: optional(envPolicy),
   metadata: optional(struct("Metadata", { threadId: optional(threadId), toolCallId: optional(string) })),
-  sandbox: sandboxRequest,
+  sandbox: anything,
   enforceManagedNetwork: withDefault(boolean, false),
   managedNetwork: anything,
   networkProxy: anything,
@@ -63,25 +60,23 @@ export function specOf(
   shell: string,
   { processIdChars }: Pick<Limits, "processIdChars">,
 ): ProcessSpec {
-  const { argv, env, tty, pipeStdin, arg0 } = params;
+  const { argv, cwd, env, tty, pipeStdin, arg0 } = params;
   // Every message about the process repeats it.
   if (params.processId.length > processIdChars) {
     throw wrongParams(`processId has ${params.processId.length} characters; at most ${processIdChars} are allowed`);
   }
-  const cwd = cwdOf(params.cwd);
-  const sandbox = params.sandbox && policyOf(params.sandbox, env.TMPDIR ?? process.env.TMPDIR);
-  refuseRestrictions(params);
   if (argv.length === 0) throw wrongParams("argv must not be empty");
+  refuseRestrictions(params);
   refuseNul({ argv, arg0: arg0 === undefined ? [] : [arg0], env: Object.values(env) });
   return present({
     argv,
-    cwd,
+    cwd: cwdOf(cwd),
     // The exec-server adds this variable, and no other, to the environment of a terminal.
     ...childEnvironment({ ...params, env: tty && !params.envPolicy ? { SHELL: shell, ...env } : env }),
     tty,
     pipeStdin,
     arg0,
-    sandbox,
+    sandbox: policyOf(params.sandbox),
     // Shown in lists, where the process has another id, which is unique on this host.
     labels: { codex: [...params.processId.replaceAll("\0", "")].slice(0, 64).join("") },
   });

@@ -8,7 +8,7 @@ import type { Observable } from "rxjs";
 import { type ExitedEvent, type ProcessSpec, present } from "../../../protocol/index.ts";
 import { type Clock, systemClock } from "../../clock.ts";
 import { ExecwireError, refuse } from "../../errors.ts";
-import { GuardedObservable, type ReportError, reportToConsole } from "../../log/guarded-observable.ts";
+import { GuardedObservable, guarded, type ReportError, reportToConsole } from "../../log/guarded-observable.ts";
 import type { Backend } from "../../process/backend.ts";
 import { terminateTree } from "../../process/end-tree.ts";
 import type { Process } from "../../process/process.ts";
@@ -62,13 +62,7 @@ export class ActiveRun {
       onExpired: () => this.#onExpired(),
       onOver: () => this.#stop(),
     });
-    this.chunks$ = new GuardedObservable(
-      (error) => this.#report(error),
-      (subscriber) => {
-        const subscription = this.#capture.chunks.subscribe(subscriber);
-        return () => subscription.unsubscribe();
-      },
-    );
+    this.chunks$ = guarded((error) => this.#report(error), this.#capture.chunks);
     const starting = this.#start(spec);
     this.result = this.#run(starting);
     this.process = starting.then((process) => process ?? Promise.reject(this.#neverRan()));

@@ -1,7 +1,7 @@
-// What a server must refuse (section 6), instead of ignoring it: restrictions that it cannot enforce.
+// What a server that cannot honour it must refuse (sections 6 and 7), and sandbox params that every server refuses.
 import { outcome } from "../observe.mjs";
 
-const refused = (id, what, change, only, expect = -32602) => ({
+const refused = (id, what, change, only) => ({
   id: `refusals/${id}`,
   section: "6",
   what,
@@ -12,13 +12,10 @@ const refused = (id, what, change, only, expect = -32602) => ({
     const answer = outcome(await peer.call("process/start", spec));
     return answer;
   },
-  expect,
+  expect: -32602,
 });
 
-const UNAVAILABLE = "-32602 sandboxUnavailable";
 const sandbox = (permissions, more) => ({ sandbox: { permissions, windowsSandboxLevel: "disabled", ...more } });
-const READ_ROOT = [{ path: { type: "special", value: { kind: "root" } }, access: "read" }];
-const READ_ONLY = { type: "managed", file_system: { type: "restricted", entries: READ_ROOT }, network: "restricted" };
 const PROXY = {
   enabled: true,
   enableSocks5: false,
@@ -34,20 +31,6 @@ export const refusals = [
   refused("sandbox-string", "a sandbox that is not an object is -32602", { sandbox: "x" }),
   refused("sandbox-empty", "a sandbox without permissions is -32602", { sandbox: {} }),
   refused("sandbox-variant", "unknown permissions are -32602", sandbox({ type: "none" })),
-  refused(
-    "sandbox-mxc",
-    "a sandbox of Windows is refused",
-    sandbox(READ_ONLY, { windowsSandboxLevel: "mxc" }),
-    undefined,
-    UNAVAILABLE,
-  ),
-  refused(
-    "sandbox-token",
-    "a sandbox with a restricted token is refused",
-    sandbox(READ_ONLY, { windowsSandboxLevel: "restricted-token" }),
-    "ours",
-    UNAVAILABLE,
-  ),
   refused("network-proxy", "a network proxy is refused", { networkProxy: { proxy: PROXY } }, "ours"),
   refused(
     "managed-network",

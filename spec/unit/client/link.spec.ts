@@ -18,7 +18,7 @@ class World {
   /** Calls of onConnected and onClosed, in order. */
   readonly calls: string[] = [];
   /** Whether a new session could replace this one. */
-  mayStartOver = false;
+  mayRenew = false;
   reason: ExecwireError | undefined;
   readonly link: Link;
 
@@ -35,7 +35,9 @@ class World {
         this.calls.push("closed");
       },
       pending: () => [3, 4],
-      mayStartOver: () => this.mayStartOver,
+      mayRenew: () => this.mayRenew,
+      onSessionLost: () => undefined,
+      outlivesServer: () => false,
     });
     link.ready.catch(() => undefined);
     link.state$.subscribe((state) => this.states.push(state));
@@ -183,7 +185,7 @@ describe("the link of a client", () => {
 
   it("continues with a new session if the server has ended one that owned nothing", async () => {
     const world = await World.connected();
-    world.mayStartOver = true;
+    world.mayRenew = true;
     await world.lose();
     await world.pass(100);
     expect(world.server.peer.of("hello")).toMatchObject([{ resume: { pending: [3, 4] } }]);

@@ -8,7 +8,7 @@ import type { Backend } from "../../../process/backend.ts";
 import type { Process } from "../../../process/process.ts";
 import { CODE, CodexError } from "../../codex-error.ts";
 import { RawResult } from "../method.ts";
-import { sandboxUnavailable } from "../sandbox/sandbox-request.ts";
+import { sandboxUnavailable } from "../sandbox-request.ts";
 import { type HelperMessageKind, HelperMessages } from "./helper-messages.ts";
 
 /** Where the build puts the helper, in this package: one file, so that the sandbox shows nothing else of it. */

@@ -6,8 +6,7 @@ import type { Backend } from "../../../process/backend.ts";
 import { CODE, CodexError } from "../../codex-error.ts";
 import { isMap } from "../../decode.ts";
 import { type Method, type MethodScope, type MethodTable, type RawResult, ReplyThen } from "../method.ts";
-import { policyOf } from "../sandbox/sandbox-policy.ts";
-import { decodeSandbox } from "../sandbox/sandbox-request.ts";
+import { filePolicyOf } from "../sandbox-request.ts";
 import { fileMethods } from "./file-methods.ts";
 import { FileHelper } from "./helper-process.ts";
 
@@ -29,9 +28,7 @@ export function sandboxedFileMethods(scope: SandboxedFileScope): MethodTable {
 function sandboxable(name: string, method: Method, files: SandboxedFiles): Method {
   const prepare = (params: unknown) => {
     const { sandbox, ...rest } = isMap(params) ? params : {};
-    const requested = decodeSandbox(sandbox);
-    // A sandbox that restricts the network alone changes nothing here.
-    const policy = requested?.entries && policyOf(requested, process.env.TMPDIR);
+    const policy = filePolicyOf(sandbox);
     const call = method.prepare(policy ? rest : params);
     return () => files.perform({ name, params: rest, policy, call });
   };
