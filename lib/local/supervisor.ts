@@ -23,7 +23,9 @@ import { Process } from "../process/process.ts";
 import { checkDescribable, describeStart } from "../process/process-info.ts";
 import { unknownProcess } from "../process/refusals.ts";
 import { SANDBOX_NAME, Sandboxes } from "../sandbox/sandboxes.ts";
-import type { Leftover, Spawner } from "../spawn/child.ts";
+import { ShellSnapshots } from "../shell/shell-snapshots.ts";
+import type { Child, Launch, Leftover, Spawner } from "../spawn/child.ts";
+import { policyFilter } from "../spawn/environment.ts";
 import { Guard, type OnSupervisorDeath } from "../spawn/guard/guard.ts";
 import { loadSpawner, type SpawnerName } from "../spawn/load-spawner.ts";
 import { hasProc } from "../spawn/proc/proc.ts";
@@ -85,6 +87,7 @@ export class Supervisor implements Backend {
   readonly #actorContext: ActorContext;
   readonly #leftBehind: LeftBehind;
   readonly #sandboxes: Sandboxes;
+  readonly #snapshots: ShellSnapshots;
   readonly #spawner: Promise<Spawner>;
   #madeSpawner: Spawner | undefined;
   readonly #guard: Guard | undefined;
@@ -96,6 +99,11 @@ export class Supervisor implements Backend {
     this.#clock = options.clock ?? systemClock;
     this.#onError = options.onError ?? reportToConsole;
     this.#sandboxes = new Sandboxes(this.#clock);
+    this.#snapshots = new ShellSnapshots({
+      clock: this.#clock,
+      limits: this.#limits,
+      onReleased: (pid, leftover) => this.#onReleased(pid, leftover),
+    });
     this.#leftBehind = new LeftBehind(this.#clock, (pid) => this.#guard?.forget(pid));
     const budget = new MemoryBudget(this.#limits.memoryBudgetBytes);
     this.#table = new ProcessTable({
@@ -192,9 +200,7 @@ export class Supervisor implements Backend {
     try {
       const spawner = await this.#spawner;
       const launch = await prepareLaunch(spec, ownCwd, this.#limits);
-      const child = await (spec.sandbox ? this.#sandboxes.spawn(spawner, launch, spec.sandbox) : spawner.spawn(launch));
-      this.#leftBehind.onPidReused(child.pid);
-      this.#guard?.add(child.pid, { isReserved: child.isPidReserved });
+      const child = await this.#spawnLaunch(spawner, launch, spec);
       actor.post({ type: "spawned", child });
       if (actor.state === "removed") this.#metrics.discarded();
     } catch (error) {
@@ -202,6 +208,22 @@ export class Supervisor implements Backend {
         error instanceof ExecwireError ? error : new ExecwireError("INTERNAL", String(error), { cause: error });
       actor.post({ type: "spawnFailed", error: known });
     }
+  }
+
+  /** Spawns what the spec asks for: with the set-up of the user's shell, in a sandbox. */
+  async #spawnLaunch(spawner: Spawner, launch: Launch, spec: ProcessSpec): Promise<Child> {
+    const spawn = async (each: Launch) => {
+      const { sandbox } = spec;
+      const child = await (sandbox ? this.#sandboxes.spawn(spawner, each, sandbox) : spawner.spawn(each));
+      this.#leftBehind.onPidReused(child.pid);
+      this.#guard?.add(child.pid, { isReserved: child.isPidReserved });
+      return child;
+    };
+    if (!spec.shellSnapshot) return spawn(launch);
+    const isKept = policyFilter(spec.envPolicy, this.#limits.envGlobSteps);
+    const use = { scope: spec.shellSnapshot.scope, isKept, spawn };
+    const { launch: wrapped, close } = await this.#snapshots.apply(launch, use, spawner.calls);
+    return spawn(wrapped).finally(close);
   }
 
   #onReleased(pid: number, leftover: Leftover | undefined): void {
@@ -230,6 +252,7 @@ export class Supervisor implements Backend {
     this.#table.refuseStarts(
       new ExecwireError("CLOSED", "the supervisor is closed; create another one to start processes"),
     );
+    this.#snapshots.close();
     const actors = [...this.#unreleased];
     for (const actor of actors) {
       const reply = { resolve: () => undefined, reject: (error: unknown) => actor.report(error) };

@@ -82,12 +82,21 @@ export class Launcher {
     refuseWritable(helpers, view.writable);
     const release = this.#placeholders.hold(view.placeholders);
     const opened: number[] = [];
+    const placed = launch.placedFds?.map(({ to }) => to) ?? [];
+    /** The descriptor keeps its number in the sandbox, so it must not be one that another gets there. */
+    const open = (make: () => number) => {
+      const fd = make();
+      opened.push(fd);
+      if (!placed.includes(fd)) return fd;
+      const other = make();
+      opened.push(other);
+      return other;
+    };
     const closeInherited = () => {
       for (const fd of opened.splice(0)) closeSync(fd);
     };
     try {
-      const seccomp = this.#calls.memoryFile(filter);
-      opened.push(seccomp);
+      const seccomp = open(() => this.#calls.memoryFile(filter));
       const args = [
         ...ISOLATION,
         ...(network === "none" ? ["--unshare-net"] : []),
@@ -99,8 +108,8 @@ export class Launcher {
         "--clearenv",
         ...launch.env.flatMap(setVariable),
       ];
-      const argsFile = this.#calls.memoryFile(encodeBytes(args.map((arg) => `${arg}\0`).join("")));
-      opened.push(argsFile);
+      const content = encodeBytes(args.map((arg) => `${arg}\0`).join(""));
+      const argsFile = open(() => this.#calls.memoryFile(content));
       const [ready, readyWriter] = this.#calls.pipe();
       opened.push(readyWriter);
       const [name = launch.file, ...rest] = launch.argv;
@@ -122,7 +131,7 @@ export class Launcher {
         launch.file,
         ...rest,
       ];
-      const inheritFds = [...launch.inheritFds, ...opened];
+      const inheritFds = [...launch.inheritFds, ...opened].filter((fd) => !placed.includes(fd));
       // An empty environment: LD_PRELOAD and the like are meant for the command, and would act outside of its sandbox.
       const wrapped: Launch = { ...launch, file: helpers.env, argv, cwd: "/", env: [], inheritFds };
       return { launch: wrapped, ready, closeInherited, cleanUp: release };
