@@ -17,13 +17,14 @@ export interface SandboxOptions {
   readonly network?: "full" | "none";
 }
 
-/** Adds the options. */
-export function addSandboxOptions(command: Command): void {
+/** Adds the options; `name` is the one that selects the kind. */
+export function addSandboxOptions(command: Command, name: "--sandbox" | "--sandbox-default" = "--sandbox"): void {
+  const kind = name === "--sandbox" ? "what a command may write, see below" : "what every command may write, see below";
   command
-    .addOption(new Option("--sandbox <kind>", "what the command may write, see below").choices(KINDS))
-    .option("--writable <directory>", "with --sandbox: also writable; may be repeated", collect, [])
-    .option("--deny <path>", "with --sandbox: neither readable nor writable; may be repeated", collect, [])
-    .addOption(new Option("--network <kind>", "with --sandbox: its network (default: none)").choices(["full", "none"]));
+    .addOption(new Option(`${name} <kind>`, kind).choices(KINDS))
+    .option("--writable <directory>", `with ${name}: also writable; may be repeated`, collect, [])
+    .option("--deny <path>", `with ${name}: neither readable nor writable; may be repeated`, collect, [])
+    .addOption(new Option("--network <kind>", `with ${name}: its network (default: none)`).choices(["full", "none"]));
 }
 
 /** The policy for a command in `cwd`; undefined without a sandbox. Throws a UsageError for an option that needs one. */

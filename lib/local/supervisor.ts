@@ -10,6 +10,7 @@ import {
   type Limits,
   type ProcessInfo,
   type ProcessSpec,
+  type SandboxPolicy,
 } from "../../protocol/index.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { ExecwireError, refuse } from "../errors.ts";
@@ -48,6 +49,11 @@ export interface SupervisorOptions {
    * supervisor: those could be mistaken for descendants of its processes. Default false.
    */
   readonly subreaper?: boolean;
+  /**
+   * The sandbox of every process. A process's own may only be stricter: FORBIDDEN, unless that is proved. Its paths are resolved
+   * when the supervisor is created.
+   */
+  readonly sandbox?: SandboxPolicy;
   /**
    * What happens to the processes when this program ends without `close` and cannot end them itself: by a signal for which it
    * has no listener, or by SIGKILL. `kill` (the default on Linux; elsewhere createSupervisor throws UNSUPPORTED): a small helper
@@ -98,7 +104,7 @@ export class Supervisor implements Backend {
     this.#limits = withDefaults(options.limits);
     this.#clock = options.clock ?? systemClock;
     this.#onError = options.onError ?? reportToConsole;
-    this.#sandboxes = new Sandboxes(this.#clock);
+    this.#sandboxes = new Sandboxes(this.#clock, { widest: options.sandbox });
     this.#snapshots = new ShellSnapshots({
       clock: this.#clock,
       limits: this.#limits,
@@ -143,8 +149,9 @@ export class Supervisor implements Backend {
     return abortableStart(() => this.#start(spec, incarnation), signal);
   }
 
-  async #start(spec: ProcessSpec, incarnation: string): Promise<Process> {
-    refuse(checkStart(spec, incarnation, { ...this.#limits, rawBytes: true }));
+  async #start(asked: ProcessSpec, incarnation: string): Promise<Process> {
+    refuse(checkStart(asked, incarnation, { ...this.#limits, rawBytes: true }));
+    const spec = this.#sandboxes.confine(asked);
     if (spec.cwd !== undefined && !isAbsolute(spec.cwd)) {
       refuse({ field: "cwd", message: `must be an absolute path of this host, got ${spec.cwd}` });
     }

@@ -7,6 +7,7 @@ import { ExecwireError, oneLine } from "../errors.ts";
 import type { Child, Launch, SandboxCalls, Spawner } from "../spawn/child.ts";
 import { firstChildren, readProcess } from "../spawn/proc/proc.ts";
 import { hostSignalNumber } from "../spawn/signals.ts";
+import { Ceiling } from "./ceiling.ts";
 import { type Helpers, unavailable } from "./helpers.ts";
 import { Launcher } from "./launcher.ts";
 import { SandboxedChild } from "./sandboxed-child.ts";
@@ -21,21 +22,37 @@ const SHOWN_BYTES = 4096;
 /** How long a set-up may take; usually it takes milliseconds. */
 const SETUP_TIMEOUT_MS = 10_000;
 
+/** How a supervisor uses sandboxes. */
+export interface SandboxesOptions {
+  /** Default: where the system has them. */
+  readonly helpers?: Helpers;
+  readonly widest?: SandboxPolicy | undefined;
+}
+
 /** The sandboxes of one supervisor. */
 export class Sandboxes {
   readonly #clock: Clock;
   readonly #helpers: Helpers | undefined;
+  readonly #ceiling: Ceiling | undefined;
   #launcher: Launcher | undefined;
 
-  constructor(clock: Clock, helpers?: Helpers) {
+  /** Throws INVALID_PARAMS if `widest`, the policy that no command may widen, is invalid. */
+  constructor(clock: Clock, { helpers, widest }: SandboxesOptions = {}) {
     this.#clock = clock;
     this.#helpers = helpers;
+    this.#ceiling = widest && new Ceiling(widest);
+  }
+
+  /** The spec with the sandbox that applies to it. Throws FORBIDDEN if its own would be wider than that of all. */
+  confine<Spec extends { readonly sandbox?: SandboxPolicy }>(spec: Spec): Spec {
+    return this.#ceiling ? { ...spec, sandbox: this.#ceiling.under(spec.sandbox) } : spec;
   }
 
   /** Spawns it; rejects with SANDBOX_FAILED, with SANDBOX_UNAVAILABLE, or as `Spawner.spawn` does, and leaves nothing behind. */
   async spawn(spawner: Spawner, launch: Launch, policy: SandboxPolicy): Promise<Child> {
     const { calls } = spawner;
     if (!calls) throw unavailable("it needs Linux and the posix spawner, which is not in use here");
+    await this.#ceiling?.checkLinks(policy);
     this.#launcher ??= new Launcher(calls, this.#helpers);
     const { launch: wrapped, ready, closeInherited, cleanUp } = await this.#launcher.prepare(launch, policy);
     const isReady = untilReady(ready);
