@@ -16,8 +16,6 @@ const refused = (id, what, change, only) => ({
 });
 
 const sandbox = (permissions, more) => ({ sandbox: { permissions, windowsSandboxLevel: "disabled", ...more } });
-const READ_ROOT = [{ path: { type: "special", value: { kind: "root" } }, access: "read" }];
-const READ_ONLY = { type: "managed", file_system: { type: "restricted", entries: READ_ROOT }, network: "restricted" };
 const PROXY = {
   enabled: true,
   enableSocks5: false,
@@ -40,13 +38,4 @@ export const refusals = [
     "ours",
   ),
   refused("enforce", "an enforced managed network is refused", { enforceManagedNetwork: true }, "ours"),
-  {
-    id: "refusals/files-sandboxed",
-    section: "6",
-    what: "reading a file with a sandbox is refused by a server that does not apply it to files",
-    only: "ours",
-    run: async (ctx) =>
-      outcome(await (await ctx.session()).call("fs/readFile", { path: "file:///etc/passwd", ...sandbox(READ_ONLY) })),
-    expect: "-32602 sandboxUnavailable",
-  },
 ];
