@@ -23,7 +23,12 @@ export type {
   GapNotice,
   KillScope,
   Limits,
+  ManagedNetwork,
   NamedPath,
+  NetworkAnswer,
+  NetworkDecision,
+  NetworkProtocol,
+  NetworkRequest,
   OutputEvent,
   PipeHolder,
   ProcessEvent,
@@ -51,6 +56,7 @@ export type { DeliveryIterator } from "./log/iterate.ts";
 export type { Hold, LogView } from "./log/log-view.ts";
 export type { Backend, CloseOptions, StartOptions } from "./process/backend.ts";
 export { type Line, type LinesOptions, lines } from "./process/lines.ts";
+export type { NetworkController, NetworkHandler } from "./process/network-controller.ts";
 export type { ReadCallOptions, SignalOptions, TerminateOptions, WriteOptions } from "./process/port.ts";
 export { type EventsOptions, type IterateOptions, Process } from "./process/process.ts";
 export { type TextOptions, text } from "./process/text.ts";

@@ -3,7 +3,7 @@
 
 export type { FrameLimits } from "./check-frame.ts";
 export { checkClientMessage, checkParams, checkResult, checkServerMessage, isMethod } from "./check-message.ts";
-export { checkSandbox } from "./check-sandbox.ts";
+export { checkSandbox, type SandboxLimits } from "./check-sandbox.ts";
 export { checkInteger, checkOneOf, checkText, ifPresent, type Problem } from "./check-value.ts";
 export { decode, encode, encodeEvent } from "./codec.ts";
 export type { ErrorCode, ErrorData, SpawnFailureKind } from "./errors.ts";
@@ -53,6 +53,13 @@ export {
   type WelcomeMessage,
   type WireError,
 } from "./messages.ts";
+export type {
+  ManagedNetwork,
+  NetworkAnswer,
+  NetworkDecision,
+  NetworkProtocol,
+  NetworkRequest,
+} from "./network.ts";
 export { type Present, present } from "./present.ts";
 export type {
   Activity,

@@ -91,6 +91,14 @@ export const limits = {
   envPatternChars: 256,
   /** Rules in a sandbox policy; each is looked up and mounted. Checked by the host, not by its remote clients. */
   sandboxRules: 256,
+  /** Host patterns of a managed network, `allow` and `deny` together: each request is compared with all. Checked likewise. */
+  networkHosts: 1024,
+  /** Connections of a process to its proxy, each of which may need another descriptor; further ones are closed at once. */
+  networkConnections: 256,
+  /** Connections of a process about which its controller has not decided yet; further ones are refused. */
+  networkDecisions: 64,
+  /** How long a controller may take to decide about a connection, unless the policy says otherwise: time for a person. */
+  networkDecisionMs: 30_000,
   /** A list for an older client without pages; infos omit more arguments where it would be larger. */
   listBytes: 4 * 1024 * 1024,
   /** Processes that a client accepts in one list: many times what a server keeps. An endless list would fill its memory. */

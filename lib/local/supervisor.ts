@@ -19,10 +19,11 @@ import { type GuardedObservable, type ReportError, reportToConsole } from "../lo
 import { MemoryBudget } from "../log/memory-budget.ts";
 import type { Backend, CloseOptions, StartOptions } from "../process/backend.ts";
 import { abortableStart } from "../process/end-tree.ts";
+import { controllerOf, type NetworkController } from "../process/network-controller.ts";
 import { Process } from "../process/process.ts";
 import { checkDescribable, describeStart } from "../process/process-info.ts";
 import { unknownProcess } from "../process/refusals.ts";
-import { SANDBOX_NAME, Sandboxes } from "../sandbox/sandboxes.ts";
+import { SANDBOX_NAME } from "../sandbox/sandboxes.ts";
 import type { Leftover, Spawner } from "../spawn/child.ts";
 import { Guard, type OnSupervisorDeath } from "../spawn/guard/guard.ts";
 import { loadSpawner, type SpawnerName } from "../spawn/load-spawner.ts";
@@ -30,13 +31,14 @@ import { hasProc } from "../spawn/proc/proc.ts";
 import { isSignal } from "../spawn/signals.ts";
 import { ownDirectory, shownDirectory } from "../spawn/start-state.ts";
 import { followProcesses, type ProcessMetrics, processMetrics } from "../telemetry/process-metrics.ts";
+import { Isolation } from "./isolation.ts";
 import { prepareLaunch } from "./launch.ts";
 import { LeftBehind } from "./left-behind.ts";
 import { LocalPort } from "./local-port.ts";
 import { type ActorContext, ProcessActor } from "./process-actor.ts";
 
 /** Options of a supervisor. */
-export interface SupervisorOptions {
+export interface SupervisorOptions extends NetworkController {
   /** Overrides of the defaults in `protocol/limits.ts`. */
   readonly limits?: Partial<Limits>;
   /** How children are spawned. Default `auto`. */
@@ -84,7 +86,8 @@ export class Supervisor implements Backend {
   readonly #metrics: ProcessMetrics;
   readonly #actorContext: ActorContext;
   readonly #leftBehind: LeftBehind;
-  readonly #sandboxes: Sandboxes;
+  readonly #isolation: Isolation;
+  readonly #controller: NetworkController;
   readonly #spawner: Promise<Spawner>;
   #madeSpawner: Spawner | undefined;
   readonly #guard: Guard | undefined;
@@ -95,7 +98,13 @@ export class Supervisor implements Backend {
     this.#limits = withDefaults(options.limits);
     this.#clock = options.clock ?? systemClock;
     this.#onError = options.onError ?? reportToConsole;
-    this.#sandboxes = new Sandboxes(this.#clock);
+    this.#isolation = new Isolation({
+      clock: this.#clock,
+      limits: this.#limits,
+      spawner: () => this.#spawner,
+      onError: this.#onError,
+    });
+    this.#controller = controllerOf(options);
     this.#leftBehind = new LeftBehind(this.#clock, (pid) => this.#guard?.forget(pid));
     const budget = new MemoryBudget(this.#limits.memoryBudgetBytes);
     this.#table = new ProcessTable({
@@ -131,11 +140,15 @@ export class Supervisor implements Backend {
     process.on("exit", this.#onExit);
   }
 
-  start(spec: ProcessSpec, { incarnation = randomUUID(), signal }: StartOptions = {}): Promise<Process> {
-    return abortableStart(() => this.#start(spec, incarnation), signal);
+  start(spec: ProcessSpec, options: StartOptions = {}): Promise<Process> {
+    const { incarnation = randomUUID(), signal } = options;
+    return abortableStart(
+      () => this.#start(spec, incarnation, { ...this.#controller, ...controllerOf(options) }),
+      signal,
+    );
   }
 
-  async #start(spec: ProcessSpec, incarnation: string): Promise<Process> {
+  async #start(spec: ProcessSpec, incarnation: string, controller: NetworkController): Promise<Process> {
     refuse(checkStart(spec, incarnation, { ...this.#limits, rawBytes: true }));
     if (spec.cwd !== undefined && !isAbsolute(spec.cwd)) {
       refuse({ field: "cwd", message: `must be an absolute path of this host, got ${spec.cwd}` });
@@ -143,7 +156,7 @@ export class Supervisor implements Backend {
     checkDescribable(spec, this.#limits);
     const actor = this.#table.start(spec, incarnation, {
       create: (names) => this.#createActor(names, spec),
-      begin: (created) => void this.#spawn(created, spec, ownDirectory()),
+      begin: (created) => void this.#spawn(created, spec, ownDirectory(), controller),
     });
     await actor.started;
     return this.#processOf(actor, "lossless");
@@ -188,11 +201,18 @@ export class Supervisor implements Backend {
     return actor;
   }
 
-  async #spawn(actor: ProcessActor, spec: ProcessSpec, ownCwd: string | undefined): Promise<void> {
+  async #spawn(
+    actor: ProcessActor,
+    spec: ProcessSpec,
+    ownCwd: string | undefined,
+    controller: NetworkController,
+  ): Promise<void> {
     try {
       const spawner = await this.#spawner;
       const launch = await prepareLaunch(spec, ownCwd, this.#limits);
-      const child = await (spec.sandbox ? this.#sandboxes.spawn(spawner, launch, spec.sandbox) : spawner.spawn(launch));
+      const child = await (spec.sandbox
+        ? this.#isolation.spawn(spawner, launch, { policy: spec.sandbox, processId: actor.info.processId, controller })
+        : spawner.spawn(launch));
       this.#leftBehind.onPidReused(child.pid);
       this.#guard?.add(child.pid, { isReserved: child.isPidReserved });
       actor.post({ type: "spawned", child });
@@ -252,6 +272,7 @@ export class Supervisor implements Backend {
       (spawner) => spawner.close(),
       () => undefined,
     );
+    this.#isolation.close();
     this.#guard?.close();
     this.#table.end();
   }
