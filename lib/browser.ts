@@ -1,8 +1,9 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 // The client for web pages and other platforms with a global WebSocket. Must not import Node modules.
 import { SUBPROTOCOL } from "../protocol/index.ts";
+import type { ClientOptions } from "./client/client-options.ts";
 import { connectOver } from "./client/connect.ts";
-import type { ClientOptions, RemoteBackend } from "./client/remote-backend.ts";
+import type { RemoteBackend } from "./client/remote-backend.ts";
 import { openPlatformWebSocket } from "./transport/websocket/websocket-browser.ts";
 
 export type {
@@ -48,8 +49,9 @@ export type {
   TtyOptions,
   WriteStatus,
 } from "../protocol/index.ts";
+export type { ClientOptions, SessionRenewed } from "./client/client-options.ts";
 export type { Link, LinkState } from "./client/link.ts";
-export { type ClientOptions, RemoteBackend, type SessionRenewed } from "./client/remote-backend.ts";
+export { RemoteBackend } from "./client/remote-backend.ts";
 export type { Cancel, Clock } from "./clock.ts";
 export { ExecwireError } from "./errors.ts";
 export type { DeliveryIterator } from "./log/iterate.ts";

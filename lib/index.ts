@@ -44,8 +44,9 @@ export type {
   WriteStatus,
 } from "../protocol/index.ts";
 export { limits } from "../protocol/index.ts";
+export type { ClientOptions, SessionRenewed } from "./client/client-options.ts";
 export type { Link, LinkState } from "./client/link.ts";
-export type { ClientOptions, RemoteBackend, SessionRenewed } from "./client/remote-backend.ts";
+export type { RemoteBackend } from "./client/remote-backend.ts";
 export type { Cancel, Clock } from "./clock.ts";
 export type { CodexBackend } from "./codex/client/codex-backend.ts";
 export type { CodexLink } from "./codex/client/codex-link.ts";

@@ -19,7 +19,7 @@ import { type GuardedObservable, type ReportError, reportToConsole } from "../lo
 import { MemoryBudget } from "../log/memory-budget.ts";
 import type { Backend, CloseOptions, StartOptions } from "../process/backend.ts";
 import { abortableStart } from "../process/end-tree.ts";
-import { controllerOf, type NetworkController } from "../process/network-controller.ts";
+import { controllerFor, type NetworkController } from "../process/network-controller.ts";
 import { Process } from "../process/process.ts";
 import { checkDescribable, describeStart } from "../process/process-info.ts";
 import { unknownProcess } from "../process/refusals.ts";
@@ -104,7 +104,7 @@ export class Supervisor implements Backend {
       spawner: () => this.#spawner,
       onError: this.#onError,
     });
-    this.#controller = controllerOf(options);
+    this.#controller = options;
     this.#leftBehind = new LeftBehind(this.#clock, (pid) => this.#guard?.forget(pid));
     const budget = new MemoryBudget(this.#limits.memoryBudgetBytes);
     this.#table = new ProcessTable({
@@ -142,10 +142,7 @@ export class Supervisor implements Backend {
 
   start(spec: ProcessSpec, options: StartOptions = {}): Promise<Process> {
     const { incarnation = randomUUID(), signal } = options;
-    return abortableStart(
-      () => this.#start(spec, incarnation, { ...this.#controller, ...controllerOf(options) }),
-      signal,
-    );
+    return abortableStart(() => this.#start(spec, incarnation, controllerFor(this.#controller, options)), signal);
   }
 
   async #start(spec: ProcessSpec, incarnation: string, controller: NetworkController): Promise<Process> {

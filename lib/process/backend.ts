@@ -10,7 +10,7 @@ export interface CloseOptions {
   readonly graceMs?: number;
 }
 
-/** Options of a start besides the spec. The two about networks have priority over those of the backend. */
+/** Options of a start besides the spec. `onNetworkRequest` is asked instead of that of the backend. */
 export interface StartOptions extends NetworkController {
   /**
    * Idempotency key, a uuid. It becomes the incarnation: repeating a start with the same key returns the same process; with

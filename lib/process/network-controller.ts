@@ -12,7 +12,16 @@ export interface NetworkController {
   readonly onNetworkDecision?: ((decision: NetworkDecision) => void) | undefined;
 }
 
-/** Those of the options that are set. */
-export function controllerOf({ onNetworkRequest, onNetworkDecision }: NetworkController): NetworkController {
-  return { ...(onNetworkRequest && { onNetworkRequest }), ...(onNetworkDecision && { onNetworkDecision }) };
+/** For one start: its own handler or that of the backend decides, and both learn the decisions. */
+export function controllerFor(backend: NetworkController, start: NetworkController): NetworkController {
+  const onNetworkRequest = start.onNetworkRequest ?? backend.onNetworkRequest;
+  const [one, other] = [backend.onNetworkDecision, start.onNetworkDecision];
+  if (!one || !other) return { onNetworkRequest, onNetworkDecision: one ?? other };
+  return {
+    onNetworkRequest,
+    onNetworkDecision: (decision) => {
+      one(decision);
+      other(decision);
+    },
+  };
 }
