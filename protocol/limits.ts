@@ -99,6 +99,12 @@ export const limits = {
   networkDecisions: 64,
   /** How long a controller may take to decide about a connection, unless the policy says otherwise: time for a person. */
   networkDecisionMs: 30_000,
+  /** How long the start-up files of a user's shell may take, for a snapshot; then the plain shell is run. */
+  snapshotMs: 10_000,
+  /** Bytes of the functions, aliases and variables of one snapshot. Some set up a megabyte of completions. */
+  snapshotBytes: 4 * 1024 * 1024,
+  /** Snapshots that are kept; above it the oldest is made again when it is needed. */
+  snapshots: 64,
   /** A list for an older client without pages; infos omit more arguments where it would be larger. */
   listBytes: 4 * 1024 * 1024,
   /** Processes that a client accepts in one list: many times what a server keeps. An endless list would fill its memory. */

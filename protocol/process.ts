@@ -61,6 +61,11 @@ export interface ProcessSpec {
    * with SANDBOX_UNAVAILABLE or SANDBOX_FAILED: nothing runs without the sandbox that was asked for.
    */
   readonly sandbox?: SandboxPolicy;
+  /**
+   * For an argv of bash, zsh or sh, then `-lc`, then a script: the start-up files of the user's shell, with `.bashrc`, `.zshrc` or
+   * the file that ENV names, run once for all processes with this scope, and what they set up is replayed for each.
+   */
+  readonly shellSnapshot?: { readonly scope: string };
   /** Descriptors of this program that the child inherits under the same numbers: 0, its stdin, or from 3 on. Local only. */
   readonly inheritFds?: readonly number[];
   /** What happens to the process when the session that started it ends. Default `terminate`. No effect for a local process. */

@@ -46,6 +46,9 @@ const NO_LIMITS: SpecLimits = {
 /** Unchecked arguments of a call. */
 export type Arguments = Readonly<Record<string, unknown>>;
 
+/** A uuid with room for a prefix. */
+const SCOPE_CHARS = 256;
+
 const SPEC_FIELDS = new Set<string>([
   "argv",
   "processId",
@@ -58,6 +61,7 @@ const SPEC_FIELDS = new Set<string>([
   "merge",
   "timeoutMs",
   "sandbox",
+  "shellSnapshot",
   "inheritFds",
   "onDetach",
   "labels",
@@ -92,6 +96,7 @@ export function checkSpec(spec: unknown, limits: SpecLimits = NO_LIMITS): Proble
       : undefined) ??
     ifPresent(timeoutMs, (ms) => checkInteger("timeoutMs", ms, 1, MAX_TIMER_MS)) ??
     ifPresent(spec.sandbox, (policy) => checkSandbox(policy, limits)) ??
+    ifPresent(spec.shellSnapshot, checkSnapshot) ??
     ifPresent(inheritFds, checkFds) ??
     (Array.isArray(inheritFds) && inheritFds.includes(0) && (tty || spec.pipeStdin)
       ? problem("inheritFds", "holds 0, which cannot be combined with tty or pipeStdin")
@@ -99,6 +104,13 @@ export function checkSpec(spec: unknown, limits: SpecLimits = NO_LIMITS): Proble
     ifPresent(spec.onDetach, (choice) => checkOneOf("onDetach", choice, ["terminate", "keep"])) ??
     ifPresent(spec.labels, (labels) => checkTextMap("labels", labels))
   );
+}
+
+function checkSnapshot(snapshot: unknown): Problem | undefined {
+  if (!isRecord(snapshot)) return problem("shellSnapshot", `must be {scope}, got ${describe(snapshot)}`);
+  const unknown = Object.keys(snapshot).find((name) => name !== "scope");
+  if (unknown !== undefined) return problem(`shellSnapshot.${unknown}`, "is not a field of a snapshot");
+  return checkText("shellSnapshot.scope", snapshot.scope, SCOPE_CHARS);
 }
 
 /** The problem of a terminal size. */

@@ -48,6 +48,7 @@ export function skippedSpecs() {
   if (!chromiumPath) lines.push("the client in a browser: there is no /usr/bin/chromium");
   const absent = lacking("tmux", "python3");
   if (absent.length > 0) lines.push(`the survival of unrelated processes: ${absent.join(", ")} not installed`);
+  if (lacking("zsh").length > 0) lines.push("snapshots of zsh: zsh is not installed");
   if (!findNamespace()) lines.push("the server as PID 1: cannot create a pid namespace (unshare --pid)");
   if (!unprivileged(import.meta.dirname))
     lines.push("commands that become root: cannot run a program as another user (setpriv)");

@@ -50,6 +50,8 @@ export function toCodexError(error: unknown): CodexError {
     return new CodexError(CODE.failed, error instanceof Error ? error.message : String(error));
   }
   if (error.code === "SPAWN_FAILED") return spawnError(error);
+  if (error.code === "SANDBOX_UNAVAILABLE")
+    return new CodexError(CODE.invalidParams, error.message, { kind: "sandboxUnavailable" });
   return new CodexError(NUMBERS[error.code] ?? CODE.failed, error.message);
 }
 

@@ -24,18 +24,18 @@ import { Process } from "../process/process.ts";
 import { checkDescribable, describeStart } from "../process/process-info.ts";
 import { unknownProcess } from "../process/refusals.ts";
 import { SANDBOX_NAME } from "../sandbox/sandboxes.ts";
-import type { Leftover, Spawner } from "../spawn/child.ts";
+import type { Child, Leftover, Spawner } from "../spawn/child.ts";
 import { Guard, type OnSupervisorDeath } from "../spawn/guard/guard.ts";
 import { loadSpawner, type SpawnerName } from "../spawn/load-spawner.ts";
 import { hasProc } from "../spawn/proc/proc.ts";
 import { isSignal } from "../spawn/signals.ts";
 import { ownDirectory, shownDirectory } from "../spawn/start-state.ts";
 import { followProcesses, type ProcessMetrics, processMetrics } from "../telemetry/process-metrics.ts";
-import { Isolation } from "./isolation.ts";
 import { prepareLaunch } from "./launch.ts";
 import { LeftBehind } from "./left-behind.ts";
 import { LocalPort } from "./local-port.ts";
 import { type ActorContext, ProcessActor } from "./process-actor.ts";
+import { SpecSpawner } from "./spec-spawner.ts";
 
 /** Options of a supervisor. */
 export interface SupervisorOptions extends NetworkController {
@@ -86,7 +86,7 @@ export class Supervisor implements Backend {
   readonly #metrics: ProcessMetrics;
   readonly #actorContext: ActorContext;
   readonly #leftBehind: LeftBehind;
-  readonly #isolation: Isolation;
+  readonly #specSpawner: SpecSpawner;
   readonly #controller: NetworkController;
   readonly #spawner: Promise<Spawner>;
   #madeSpawner: Spawner | undefined;
@@ -98,10 +98,12 @@ export class Supervisor implements Backend {
     this.#limits = withDefaults(options.limits);
     this.#clock = options.clock ?? systemClock;
     this.#onError = options.onError ?? reportToConsole;
-    this.#isolation = new Isolation({
+    this.#specSpawner = new SpecSpawner({
       clock: this.#clock,
       limits: this.#limits,
       spawner: () => this.#spawner,
+      onSpawned: (child) => this.#onSpawned(child),
+      onReleased: (pid, leftover) => this.#onReleased(pid, leftover),
       onError: this.#onError,
     });
     this.#controller = options;
@@ -207,11 +209,8 @@ export class Supervisor implements Backend {
     try {
       const spawner = await this.#spawner;
       const launch = await prepareLaunch(spec, ownCwd, this.#limits);
-      const child = await (spec.sandbox
-        ? this.#isolation.spawn(spawner, launch, { policy: spec.sandbox, processId: actor.info.processId, controller })
-        : spawner.spawn(launch));
-      this.#leftBehind.onPidReused(child.pid);
-      this.#guard?.add(child.pid, { isReserved: child.isPidReserved });
+      const owner = { processId: actor.info.processId, controller };
+      const child = await this.#specSpawner.spawn(spawner, launch, spec, owner);
       actor.post({ type: "spawned", child });
       if (actor.state === "removed") this.#metrics.discarded();
     } catch (error) {
@@ -219,6 +218,11 @@ export class Supervisor implements Backend {
         error instanceof ExecwireError ? error : new ExecwireError("INTERNAL", String(error), { cause: error });
       actor.post({ type: "spawnFailed", error: known });
     }
+  }
+
+  #onSpawned({ pid, isPidReserved }: Child): void {
+    this.#leftBehind.onPidReused(pid);
+    this.#guard?.add(pid, { isReserved: isPidReserved });
   }
 
   #onReleased(pid: number, leftover: Leftover | undefined): void {
@@ -247,6 +251,7 @@ export class Supervisor implements Backend {
     this.#table.refuseStarts(
       new ExecwireError("CLOSED", "the supervisor is closed; create another one to start processes"),
     );
+    this.#specSpawner.stop();
     const actors = [...this.#unreleased];
     for (const actor of actors) {
       const reply = { resolve: () => undefined, reject: (error: unknown) => actor.report(error) };
@@ -269,7 +274,7 @@ export class Supervisor implements Backend {
       (spawner) => spawner.close(),
       () => undefined,
     );
-    this.#isolation.close();
+    this.#specSpawner.close();
     this.#guard?.close();
     this.#table.end();
   }

@@ -6,7 +6,6 @@ import type { SandboxNetwork } from "../sandbox/sandbox-network.ts";
 import { Judge } from "./judge.ts";
 import { Namespaces, type NamespacesOptions } from "./namespaces.ts";
 import { NetworkProxy } from "./proxy.ts";
-import { proxyVariables } from "./proxy-variables.ts";
 
 /** What the networks of a supervisor share. */
 export interface ManagedNetworksOptions extends NamespacesOptions {
@@ -36,7 +35,6 @@ export class ManagedNetworks {
     };
     return {
       paths: { net: `/proc/${process.pid}/fd/${net}`, user: `/proc/${process.pid}/fd/${user}` },
-      variables: proxyVariables(policy),
       entered,
       get hasDenied() {
         return judge.hasDenied;

@@ -36,11 +36,16 @@ const PLATFORM_ETC =
   "passwd group hosts hostname host.conf nsswitch.conf resolv.conf localtime timezone ld.so.cache ld.so.conf ld.so.conf.d ssl " +
   "ca-certificates pki alternatives profile profile.d bash.bashrc inputrc services protocols mime.types gitconfig terminfo " +
   "default/locale locale.conf locale.alias machine-id os-release";
+/** Directories that other mounts create, or that must exist. */
+const SYSTEM = /^\/($|(usr|etc|bin|sbin|lib|lib64|lib32|libx32|dev|proc)(\/|$))/;
 /** Directories that are links into /usr on most systems. */
 const PLATFORM_ROOTS = ["/bin", "/sbin", "/lib", "/lib64", "/lib32", "/libx32"];
 
-/** Builds the view. Rejects with INVALID_PARAMS for a rule that cannot be enforced. */
-export async function fileView(rules: readonly FileRule[]): Promise<FileView> {
+/**
+ * Builds the view for a command in `cwd`, which it sees as an empty directory if no rule shows it. Rejects with INVALID_PARAMS for
+ * a rule that cannot be enforced.
+ */
+export async function fileView(rules: readonly FileRule[], cwd = "/"): Promise<FileView> {
   const root = strictest(rules, "root") ?? "none";
   const paths = byDepth(rules);
   const args = root === "none" ? ["--tmpfs", "/"] : [root === "write" ? "--bind" : "--ro-bind", "/", "/"];
@@ -48,6 +53,8 @@ export async function fileView(rules: readonly FileRule[]): Promise<FileView> {
   args.push(...(root === "write" && paths.length === 0 ? ["--dev-bind", "/dev", "/dev"] : ["--dev", "/dev"]));
   args.push("--proc", "/proc");
   if (root === "none") args.push("--dir", "/tmp");
+  if (root === "none" && !SYSTEM.test(cwd) && !paths.some(({ path }) => path === cwd || isBelow(cwd, path)))
+    args.push("--dir", cwd);
   const writable = paths.filter(({ access, isPrivate }) => access === "write" && !isPrivate).map(({ path }) => path);
   const mounts = new Mounts(paths, writable, root === "write");
   for (const rule of paths) await mounts.add(rule);
@@ -82,7 +89,7 @@ class Mounts {
     if (target.path !== path && access === "write")
       throw refused(
         path,
-        "cannot be writable, since it is a symbolic link or behind one; name the real path",
+        "cannot be writable, since it is a symbolic link or behind one (symlinked writable roots are not supported); name the real path",
         target.path,
       );
     // The process could replace the link, and reach the files behind it by their real path.

@@ -63,7 +63,10 @@ export class Launcher {
     this.#paths = helpers;
   }
 
-  /** Resolves with the real paths of the helpers if sandboxes work here; rejects with SANDBOX_UNAVAILABLE and a hint. The first call runs an empty sandbox. */
+  /**
+   * Resolves with the real paths of the helpers if sandboxes work here; rejects with SANDBOX_UNAVAILABLE and a hint. The first
+   * call runs an empty sandbox.
+   */
   async probe(): Promise<Helpers> {
     return await this.#trusted();
   }
@@ -79,16 +82,26 @@ export class Launcher {
     const network = policy.network === "full" ? "full" : "none";
     const filter = seccompFilter({ network, unixSockets });
     if (!filter) throw unavailable(`there is no system-call filter for the architecture ${process.arch}`);
-    const view = await fileView(policy.files);
+    const cwd = directoryOf(launch);
+    const view = await fileView(policy.files, cwd);
     refuseWritable(helpers, view.writable);
     const release = this.#placeholders.hold(view.placeholders);
     const opened: number[] = [];
+    const placed = launch.placedFds?.map(({ to }) => to) ?? [];
+    /** The descriptor keeps its number in the sandbox, so it must not be one that another gets there. */
+    const open = (make: () => number) => {
+      const fd = make();
+      opened.push(fd);
+      if (!placed.includes(fd)) return fd;
+      const other = make();
+      opened.push(other);
+      return other;
+    };
     const closeInherited = () => {
       for (const fd of opened.splice(0)) closeSync(fd);
     };
     try {
-      const seccomp = this.#calls.memoryFile(filter);
-      opened.push(seccomp);
+      const seccomp = open(() => this.#calls.memoryFile(filter));
       const args = [
         ...ISOLATION,
         ...(network === "none" && !managed ? ["--unshare-net"] : []),
@@ -96,14 +109,12 @@ export class Launcher {
         String(seccomp),
         ...view.args,
         "--chdir",
-        directoryOf(launch),
+        cwd,
         "--clearenv",
         ...launch.env.flatMap(setVariable),
-        // After the others, so that these win.
-        ...Object.entries(managed?.variables ?? {}).flatMap(([name, value]) => ["--setenv", name, value]),
       ];
-      const argsFile = this.#calls.memoryFile(encodeBytes(args.map((arg) => `${arg}\0`).join("")));
-      opened.push(argsFile);
+      const content = encodeBytes(args.map((arg) => `${arg}\0`).join(""));
+      const argsFile = open(() => this.#calls.memoryFile(content));
       const [ready, readyWriter] = this.#calls.pipe();
       opened.push(readyWriter);
       const [name = launch.file, ...rest] = launch.argv;
@@ -126,7 +137,7 @@ export class Launcher {
         launch.file,
         ...rest,
       ];
-      const inheritFds = [...launch.inheritFds, ...opened];
+      const inheritFds = [...launch.inheritFds, ...opened].filter((fd) => !placed.includes(fd));
       // An empty environment: LD_PRELOAD and the like are meant for the command, and would act outside of its sandbox.
       const wrapped: Launch = { ...launch, file: helpers.env, argv, cwd: "/", env: [], inheritFds };
       return { launch: wrapped, ready, closeInherited, cleanUp: release };

@@ -4,8 +4,6 @@
 export interface SandboxNetwork {
   /** Paths of its network namespace and of the user namespace that owns it, until `entered`. */
   readonly paths: { readonly net: string; readonly user: string };
-  /** Variables that the command gets, instead of those that it would have under these names. */
-  readonly variables: Readonly<Record<string, string>>;
   /** The sandbox is in it: the paths are needed no more. */
   readonly entered: () => void;
   /** Whether it refused a connection of the process. */

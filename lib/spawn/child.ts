@@ -118,6 +118,14 @@ export interface Launch {
   readonly pipeStdin: boolean;
   readonly merge: boolean;
   readonly inheritFds: readonly number[];
+  /** Descriptors of ours that the child gets under other numbers, none of which is among `inheritFds`. Posix spawner only. */
+  readonly placedFds?: readonly PlacedFd[];
+}
+
+/** A descriptor of ours, and its number in the child. */
+export interface PlacedFd {
+  readonly from: number;
+  readonly to: number;
 }
 
 /** System calls that a sandbox needs: see `Libc`. */

@@ -45,6 +45,18 @@ export function environmentEntries(
   return entries;
 }
 
+/** Whether a policy lets a variable through that something else has set, such as a start-up file. */
+export function policyFilter(
+  policy: EnvPolicy | undefined,
+  maxGlobSteps: number = limits.envGlobSteps,
+): (name: string) => boolean {
+  if (!policy) return () => true;
+  const { exclude = [], includeOnly = [], ignoreDefaultExcludes } = policy;
+  const isExcluded = nameMatcher([...(ignoreDefaultExcludes ? [] : DEFAULT_EXCLUDES), ...exclude], maxGlobSteps);
+  const isIncluded = nameMatcher(includeOnly, maxGlobSteps);
+  return (name) => !isExcluded(name) && (includeOnly.length === 0 || isIncluded(name));
+}
+
 /** Order: inherit, default excludes, exclude, set, includeOnly. Excludes do not affect `set`; `includeOnly` does. */
 function applyPolicy(
   policy: EnvPolicy,

@@ -49,7 +49,8 @@ export function serverEnvironment(home) {
 
 /** Starts a server of `kind` ("ours" or "reference") as a target for checks. `exited` resolves with its exit code. */
 export async function startServer(kind) {
-  const home = realpathSync(mkdtempSync(join(tmpdir(), "codex-checks-server-")));
+  // The exec-server finds no helper for its sandbox if its home is below the system's folder for temporary files.
+  const home = realpathSync(mkdtempSync(join(existsSync("/var/tmp") ? "/var/tmp" : tmpdir(), "codex-checks-server-")));
   const token = randomBytes(16).toString("hex");
   const tokenFile = join(home, "token");
   writeFileSync(tokenFile, `${token}\n`, { mode: 0o600 });

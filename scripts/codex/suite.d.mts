@@ -19,6 +19,8 @@ export interface Check {
   readonly expect: unknown;
   /** The observation on our server if it is better on purpose, and why. */
   readonly better?: { readonly expect: unknown; readonly why: string };
+  /** What the server needs for it. */
+  readonly needs?: "sandbox";
   /** Takes more than three seconds. */
   readonly slow?: boolean;
   /** The only server that the check applies to. */

@@ -1,10 +1,16 @@
 // Limits of a supervisor: what it keeps of a process, what it takes for its stdin, how it ends it.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect } from "@jest/globals";
+import { run as runCommand } from "../../lib/exec/run/run.ts";
+import { createSupervisor } from "../../lib/local/supervisor.ts";
 import type { Process } from "../../lib/process/process.ts";
+import type { Limits } from "../../protocol/index.ts";
 import type { FakeHost, FakeProcess } from "../support/fake-supervisor.ts";
 import { nextTurn } from "../support/next-turn.ts";
 import { refusal } from "../support/refusal.ts";
-import { fakeHost, type Row } from "./worlds.ts";
+import { fakeHost, later, type Row } from "./worlds.ts";
 
 async function text(process: Process): Promise<string> {
   const { chunks } = await process.read();
@@ -36,6 +42,33 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   promise.then(settle, settle);
   await nextTurn();
   return settled;
+}
+
+/**
+ * Runs a login shell with a snapshot in each scope, with a start-up file that runs `script` first; returns the output of the last
+ * one, or a file of its home.
+ */
+async function withStartup(
+  script: string,
+  limits: Partial<Limits>,
+  scopes: readonly string[] = ["a"],
+  file?: string,
+): Promise<string> {
+  const home = mkdtempSync(join(tmpdir(), "execwire-limits-"));
+  const supervisor = createSupervisor({ limits, spawner: "posix" });
+  later(() => supervisor.close({ graceMs: 0 }));
+  later(() => rmSync(home, { recursive: true, force: true }));
+  writeFileSync(join(home, ".bashrc"), `${script}\nSTATE="set up"; export STATE\n`);
+  let output = "";
+  for (const scope of scopes) {
+    const result = await runCommand(supervisor, {
+      argv: ["bash", "-lc", `echo "\${STATE-plain}"`],
+      env: { HOME: home, PATH: "/usr/bin:/bin" },
+      shellSnapshot: { scope },
+    });
+    output = result.stdout.text;
+  }
+  return file ? readFileSync(join(home, file), "utf8") : output;
 }
 
 export const processRows = {
@@ -321,6 +354,23 @@ export const processRows = {
       expect(await refusal(fakeHost({ sandboxRules: 1 }).start({ sandbox: { files } }))).toEqual(
         invalid("sandbox.files"),
       );
+    },
+  ],
+  snapshotMs: [
+    "start-up files that take longer are left out",
+    async () => expect(await withStartup("sleep 300", { snapshotMs: 200 })).toBe("plain\n"),
+  ],
+  snapshotBytes: [
+    "start-up files that set up more are left out",
+    async () => expect(await withStartup("true", { snapshotBytes: 100 })).toBe("plain\n"),
+  ],
+  snapshots: [
+    "the oldest is made again",
+    async () => {
+      const scopes = ["a", "b", "a", "a"];
+      expect(await withStartup("echo >>$HOME/captures", { snapshots: 1 }, scopes)).toBe("set up\n");
+      expect(await withStartup("echo >>$HOME/captures", { snapshots: 2 }, scopes, "captures")).toBe("\n\n");
+      expect(await withStartup("echo >>$HOME/captures", { snapshots: 1 }, scopes, "captures")).toBe("\n\n\n");
     },
   ],
   envPatternChars: [

@@ -1,13 +1,21 @@
 // A managed network, with real commands in a real sandbox: each reaches its proxy, and nothing else.
-import { readdirSync } from "node:fs";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeEach, expect, it } from "@jest/globals";
 import type { RunResult } from "../../lib/exec/run/result.ts";
 import { run } from "../../lib/exec/run/run.ts";
 import { createSupervisor, type Supervisor } from "../../lib/local/supervisor.ts";
-import type { ManagedNetwork, NetworkAnswer, NetworkDecision, NetworkRequest } from "../../protocol/index.ts";
+import type {
+  ManagedNetwork,
+  NetworkAnswer,
+  NetworkDecision,
+  NetworkRequest,
+  SandboxPolicy,
+} from "../../protocol/index.ts";
 import { describeSandbox, READ_ONLY } from "../sandbox/sandbox-host.ts";
 import { outcome } from "../support/outcome.ts";
 import { refusal } from "../support/refusal.ts";
+import { makeScratch } from "../support/scratch.ts";
 import { settled } from "../support/system-wait.ts";
 import { makeWebServer } from "./web-server.ts";
 
@@ -16,6 +24,7 @@ type Answer = (request: NetworkRequest, signal: AbortSignal) => NetworkAnswer | 
 
 describeSandbox("a command with a managed network", () => {
   const web = makeWebServer();
+  const scratch = makeScratch();
   const decisions: NetworkDecision[] = [];
   let answer: Answer = () => "deny";
   const supervisor: Supervisor = createSupervisor({
@@ -146,6 +155,29 @@ s = socket.create_server(("127.0.0.1", 8000)); c = socket.create_connection(("12
       await expect(start).rejects.toBe("cancelled");
     }
     expect(await settled(open, (count) => count <= before)).toBeLessThanOrEqual(before);
+  });
+
+  it("keeps the proxy when its shell's start-up files name another, and passes none on by their snapshot", async () => {
+    const home = scratch("home");
+    mkdirSync(home);
+    writeFileSync(join(home, ".profile"), `export http_proxy=http://elsewhere.test FROM_PROFILE=yes`);
+    const base = {
+      argv: ["/bin/bash", "-lc", 'printf "%s" "$FROM_PROFILE $http_proxy $HTTPS_PROXY"'],
+      env: { PATH: "/usr/bin:/bin", HOME: home },
+    };
+    const managed = { ...READ_ONLY, network: { mode: "managed" as const } };
+    const texts = async (scope: string, sandboxes: readonly (SandboxPolicy | undefined)[]) => {
+      const printed: string[] = [];
+      for (const sandbox of sandboxes) {
+        const result = await run(supervisor, { ...base, shellSnapshot: { scope }, ...(sandbox && { sandbox }) });
+        printed.push(result.stdout.text);
+      }
+      return printed;
+    };
+    const inside = "yes http://127.0.0.1:3128 http://127.0.0.1:3128";
+    const outside = "yes http://elsewhere.test ";
+    expect(await texts("managed first", [managed, managed, undefined])).toEqual([inside, inside, outside]);
+    expect(await texts("managed last", [undefined, managed])).toEqual([outside, inside]);
   });
 
   it("gets the variables of the proxy once, whatever its environment has", async () => {

@@ -99,6 +99,11 @@ describeSandbox("restricted reads", () => {
     expect(result.stderr.text.match(/Read-only/g)).toHaveLength(2);
   });
 
+  it("is entered in a directory that it does not show: the directory is empty", async () => {
+    const { stdout, exitCode } = await sh("pwd; ls -A; cat file 2>/dev/null", { files: [platform] });
+    expect([stdout.text, exitCode]).toEqual([`${workspace}\n`, 1]);
+  });
+
   it("without a rule for the workspace do not show it", async () => {
     const result = await sh(`cat ${workspace}/file`, { files: [platform] }, { cwd: "/" });
     expect(result.stdout.text).toBe("");

@@ -41,13 +41,13 @@ export function processMethods(scope: ProcessScope, shell: string): MethodTable 
   return {
     "process/start": method("exec", startParams, async (params) => {
       const spec = specOf(params, shell, context.limits);
-      const { subscription } = await start(scope, params.processId, spec);
+      const { subscription, shared } = await start(scope, params.processId, spec);
       // Not necessarily the connection that asked: the client may have reconnected meanwhile.
       const { session } = scope;
       const begin = () => {
         if (session.connection) subscription.attach(session.connection, { resumed: false });
       };
-      return new ReplyThen({ processId: params.processId, sandboxType: "none" }, begin);
+      return new ReplyThen({ processId: params.processId, sandboxType: shared.process.info.sandbox }, begin);
     }),
     "process/read": method("exec", readParams, async ({ processId: id, afterSeq = 0, maxBytes, waitMs = 0 }) => {
       const found = await find(id);

@@ -16,7 +16,7 @@ import {
 } from "../decode.ts";
 import { nativePath, type PathUri, pathUri } from "../path-uri.ts";
 import { childEnvironment } from "./child-environment.ts";
-import { refuseSandbox } from "./files/sandbox-request.ts";
+import { policyOf } from "./sandbox-request.ts";
 
 const envPolicy = struct("EnvPolicy", {
   inherit: oneOf("all", "core", "none"),
@@ -76,6 +76,7 @@ export function specOf(
     tty,
     pipeStdin,
     arg0,
+    sandbox: policyOf(params.sandbox),
     // Shown in lists, where the process has another id, which is unique on this host.
     labels: { codex: [...params.processId.replaceAll("\0", "")].slice(0, 64).join("") },
   });
@@ -94,7 +95,6 @@ function cwdOf(cwd: PathUri): string {
 
 /** Restrictions must be enforced or refused, never ignored. */
 function refuseRestrictions(params: Decoded<typeof fields>): void {
-  refuseSandbox(params.sandbox);
   const { enforceManagedNetwork, managedNetwork, networkProxy, shellSnapshot } = params;
   const asked = {
     enforceManagedNetwork: enforceManagedNetwork || undefined,

@@ -83,7 +83,7 @@ export async function resultOf(capture: Capture, capBytes: number, facts: RunFac
     processId,
     ...exit,
     durationMs,
-    sandboxDenied: exited?.sandboxDenied || (expiry === undefined && sandbox !== "none" && isDenied()),
+    sandboxDenied: exited?.sandboxDenied || (!exit.timedOut && !exit.aborted && sandbox !== "none" && isDenied()),
     drain,
     holders,
     gaps: capture.gaps,

@@ -63,7 +63,7 @@ export function checkRunOptions(options: RunOptions): Problem | undefined {
     return { field: "leftBehind", message: 'must be "keep" or "terminate"' };
   }
   return (
-    checkInteger("timeoutMs", timeoutMs ?? 1, 1, MAX_TIMER_MS) ??
+    checkInteger("timeoutMs", timeoutMs ?? 0, 0, MAX_TIMER_MS) ??
     checkInteger("capBytes", options.capBytes ?? 0, 0, Number.MAX_SAFE_INTEGER)
   );
 }

@@ -4,7 +4,7 @@ import { constants } from "node:os";
 import koffi from "koffi";
 import { isIllFormed, type TerminalSize } from "../../../protocol/index.ts";
 import { encodeBytes } from "../byte-strings.ts";
-import type { ExitStatus, ProcessHandle } from "../child.ts";
+import type { ExitStatus, PlacedFd, ProcessHandle } from "../child.ts";
 import { hostSignalName } from "../signals.ts";
 import { signalsForChildren } from "../start-state.ts";
 import { bind } from "./libc-calls.ts";
@@ -37,6 +37,7 @@ export interface SpawnRequest {
   /** The same for 2. */
   readonly stderr: number;
   readonly inheritFds: readonly number[];
+  readonly placedFds?: readonly PlacedFd[] | undefined;
 }
 
 // <spawn.h>, <fcntl.h>, <sys/wait.h>, <sys/prctl.h>, <asm/ioctls.h> of Linux. The same on all architectures that Node supports,
@@ -252,15 +253,18 @@ export class Libc {
     }).finally(() => this.#c.actionsDestroy(actions));
   }
 
-  #fillActions(actions: Buffer, { cwd, stdin, stdout, stderr, inheritFds }: SpawnRequest): void {
+  #fillActions(actions: Buffer, { cwd, stdin, stdout, stderr, inheritFds, placedFds = [] }: SpawnRequest): void {
     if (cwd !== undefined) this.#c.addChdir(actions, cString(cwd));
     if (typeof stdin === "string") this.#c.addOpen(actions, 0, stdin, stdin === "/dev/null" ? 0 : O_RDWR, 0);
     else this.#c.addDup2(actions, stdin, 0);
     this.#c.addDup2(actions, stdout, 1);
     this.#c.addDup2(actions, stderr, 2);
+    for (const { from, to } of placedFds) this.#c.addDup2(actions, from, to);
     const kept = new Set(inheritFds);
-    const end = Math.max(2, ...kept) + 1;
+    const placed = new Set(placedFds.map(({ to }) => to));
+    const end = Math.max(2, ...kept, ...placed) + 1;
     for (let fd = 3; fd < end; fd += 1) {
+      if (placed.has(fd)) continue;
       // dup2 of a descriptor onto itself clears close-on-exec in a file action (POSIX.1-2024, glibc 2.29).
       if (kept.has(fd)) this.#c.addDup2(actions, fd, fd);
       else this.#c.addClose(actions, fd);

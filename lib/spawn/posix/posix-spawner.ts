@@ -88,8 +88,8 @@ export class PosixSpawner implements Spawner {
     const pending = this.#marks.beginSpawn();
     const restoreLimit = lowerFileLimit(this.#libc, launch.inheritFds);
     try {
-      const { file, argv, env, cwd, inheritFds } = launch;
-      const pid = await this.#libc.spawn({ file, argv, env, cwd, inheritFds, ...request });
+      const { file, argv, env, cwd, inheritFds, placedFds } = launch;
+      const pid = await this.#libc.spawn({ file, argv, env, cwd, inheritFds, placedFds, ...request });
       this.#marks.endSpawn(pending, pid);
       restoreLimit(pid);
       const killer = new Killer(pid, io, this.#table, this.#posix);

@@ -15,6 +15,7 @@ import { read } from "./read.mjs";
 import { readWaits } from "./read-wait.mjs";
 import { refusals } from "./refusals.mjs";
 import { resume } from "./resume.mjs";
+import { sandbox } from "./sandbox.mjs";
 import { session } from "./session.mjs";
 import { signalTerminate } from "./signal-terminate.mjs";
 import { spawn } from "./spawn.mjs";
@@ -47,6 +48,7 @@ export const checks = [
   ...fileHandles,
   ...environment,
   ...refusals,
+  ...sandbox,
   ...http,
   ...auth,
 ];

@@ -1,12 +1,13 @@
-// Which sandboxes a client may request: none that would have to be enforced.
+// The policies that clients request by permission profiles, and requests that cannot be enforced.
 import { describe, expect, it } from "@jest/globals";
 import { CodexError } from "../../../lib/codex/codex-error.ts";
-import { refuseSandbox } from "../../../lib/codex/server/files/sandbox-request.ts";
+import { policyOf } from "../../../lib/codex/server/sandbox-request.ts";
 
-function answer(sandbox: unknown): string {
+const env = { TMPDIR: "/var/tmp/own" };
+
+function answer(sandbox: unknown): unknown {
   try {
-    refuseSandbox(sandbox);
-    return "accepted";
+    return policyOf(sandbox, env) ?? "unrestricted";
   } catch (error) {
     if (error instanceof CodexError) return `${error.code} ${error.message}`;
     throw error;
@@ -24,19 +25,84 @@ describe("a requested sandbox", () => {
     ["external with network", asking({ type: "external", network: "enabled" })],
     ["managed without a restriction", asking({ type: "managed", file_system: unrestricted, network: "enabled" })],
     ["fields around it", asking({ type: "disabled" }, { windowsSandboxLevel: "mxc", cwd: null, workspaceRoots: [] })],
-  ])("is accepted: %s", (_, sandbox) => {
-    expect(answer(sandbox)).toBe("accepted");
+  ])("restricts nothing: %s", (_, sandbox) => {
+    expect(answer(sandbox)).toBe("unrestricted");
   });
+
+  const special = (value: object, access = "read", more: object = {}) => ({
+    path: { type: "special", value },
+    access,
+    ...more,
+  });
+  const managed = (entries: readonly object[], more: object = {}, network = "restricted") =>
+    asking(
+      { type: "managed", file_system: { type: "restricted", entries }, network },
+      { windowsSandboxLevel: "disabled", cwd: "file:///w", workspaceRoots: ["file:///w", "file:///x/y/"], ...more },
+    );
+  const root = { path: { named: "root" }, access: "read", ifMissing: "protect" };
+  const guards = (folder: string, ifMissing = "protect") =>
+    [".git", ".agents", ".codex", ".aws"].map((name) => ({ path: `${folder}/${name}`, access: "read", ifMissing }));
+  const writable = (path: string) => ({ path, access: "write", ifMissing: "skip" });
 
   it.each([
     ["external without network", asking({ type: "external", network: "restricted" })],
     ["managed without network", asking({ type: "managed", file_system: unrestricted, network: "restricted" })],
+  ])("restricts the network alone: %s", (_, sandbox) => {
+    expect(answer(sandbox)).toEqual({ files: [{ path: { named: "root" }, access: "write" }], network: "none" });
+  });
+
+  it("restricts the files alone, and then unix sockets are not restricted either", () => {
+    const policy = { files: [root], network: "full", unixSockets: true };
+    expect(answer(managed([special({ kind: "root" })], {}, "enabled"))).toEqual(policy);
+  });
+
+  it("means the workspace roots of the request, with what is protected in them", () => {
+    const entries = [special({ kind: "root" }), special({ kind: "project_roots" }, "write")];
+    const files = [root, writable("/w"), writable("/x/y"), ...guards("/w"), ...guards("/x/y")];
+    expect(answer(managed(entries))).toEqual({ files, network: "none" });
+    expect(answer(managed(entries, { workspaceRoots: [] }))).toEqual({ files: [root], network: "none" });
+  });
+
+  it("lets an entry decide about what would be protected", () => {
+    const entries = [
+      special({ kind: "project_roots" }, "write"),
+      special({ kind: "project_roots", subpath: ".git" }, "deny"),
+    ];
+    const { files } = answer(managed(entries, { workspaceRoots: ["file:///w"] })) as { files: object[] };
+    expect(files.filter((rule) => (rule as { path: unknown }).path === "/w/.git")).toEqual([
+      { path: "/w/.git", access: "none", ifMissing: "protect" },
+    ]);
+  });
+
+  it.each([
+    [special({ kind: "minimal" }), [{ path: { named: "platform" }, access: "read", ifMissing: "protect" }]],
+    [special({ kind: "slash_tmp" }, "write"), [writable("/tmp"), ...guards("/tmp", "skip")]],
+    [special({ kind: "tmpdir" }, "write"), [writable("/var/tmp/own"), ...guards("/var/tmp/own", "skip")]],
+    [special({ kind: "current_working_directory" }, "write"), [writable("/w"), ...guards("/w")]],
+    [special({ kind: "unknown", path: ":new" }, "write"), []],
     [
-      "managed files",
-      asking({ type: "managed", file_system: { type: "restricted", entries: [] }, network: "enabled" }),
+      { path: { type: "path", path: "file:///a%20b/" }, access: "none" },
+      [{ path: "/a b", access: "none", ifMissing: "protect" }],
     ],
-  ])("is refused: %s", (_, sandbox) => {
-    expect(answer(sandbox)).toMatch(/^-32602 this exec-server has no sandbox and refuses a request that needs one/);
+    [{ path: { type: "path", path: "file:///" }, access: "read" }, [root]],
+  ])("translates the entry %j", (entry, files) => {
+    expect(answer(managed([entry]))).toEqual({ files, network: "none" });
+  });
+
+  it.each([
+    [managed([], { windowsSandboxLevel: "mxc" }), "windowsSandboxLevel mxc is unavailable on this executor"],
+    [managed([], { windowsSandboxLevel: "elevated" }), "windowsSandboxLevel elevated is unavailable on this executor"],
+    [
+      managed([{ path: { type: "glob_pattern", pattern: "**/.env" }, access: "deny" }]),
+      'access deny to the pattern "**/.env" is unavailable; name the paths',
+    ],
+    [managed([special({ kind: "unknown" }, "deny")]), "access to an unknown special path cannot be denied"],
+    [
+      managed([special({ kind: "project_roots", subpath: "../z" })]),
+      'the subpath "../z" must be below its project root',
+    ],
+  ])("is refused if it cannot be enforced: %j", (sandbox, words) => {
+    expect(answer(sandbox)).toBe(`-32602 ${words}`);
   });
 
   it.each([

@@ -30,6 +30,10 @@ describe("a sandbox is blamed", () => {
     expect(denied({ exitCode: 128 + 31 })).toBe(true);
   });
 
+  it.each([128 + 9, 128 + 15])("not for a death by another signal, whatever was printed: %i", (exitCode) => {
+    expect(denied({ exitCode, texts: ["Operation not permitted"] })).toBe(false);
+  });
+
   it("never for a success, nor without a sandbox", () => {
     expect(denied({ exitCode: 0, texts: ["Operation not permitted"] })).toBe(false);
     expect(denied({ sandbox: "none", texts: ["Operation not permitted"] })).toBe(false);

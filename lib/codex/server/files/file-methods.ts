@@ -21,11 +21,11 @@ import {
 } from "../../decode.ts";
 import { type PathUri, pathUri } from "../../path-uri.ts";
 import { type Method, type MethodScope, type MethodTable, method, ReplyThen } from "../method.ts";
+import { refuseSandbox } from "../sandbox-request.ts";
 import { checkBlock, decodeContents, readDirectory, readFile, walkTree } from "./file-answers.ts";
 import { toFileError } from "./file-errors.ts";
 import { filePath, fileUri } from "./file-path.ts";
 import { FileWatch } from "./file-watch.ts";
-import { refuseSandbox } from "./sandbox-request.ts";
 
 /** Open files per connection, so that one client cannot use up all descriptors. */
 const MAX_OPEN_FILES = 128;

@@ -24,6 +24,8 @@ describe("the result of a run", () => {
   it("does not blame the sandbox for a timeout or a success, nor without a sandbox", async () => {
     const text = "Permission denied";
     expect((await resultWith(text, { expiry: "timeout" })).sandboxDenied).toBe(false);
+    const timedOut = exited(2, { exitCode: 1, result: "terminated", reason: "timeout" });
+    expect((await resultWith(text, { exited: timedOut })).sandboxDenied).toBe(false);
     expect((await resultWith(text, { exited: exited(2) })).sandboxDenied).toBe(false);
     expect((await resultWith(text, { sandbox: "none" })).sandboxDenied).toBe(false);
   });

@@ -46,6 +46,15 @@ describe("a run that times out", () => {
     expect(result.stdout.text).toBe("bye\n");
   });
 
+  it("may have a timeout of 0 ms: it is ended as soon as it runs", async () => {
+    const { run, child } = await begin({ timeoutMs: 0 });
+    await pass(0);
+    expect(child.calls).toEqual(["SIGKILL tree"]);
+    child.exit("SIGKILL");
+    child.end();
+    expect(await run.result).toMatchObject({ exitCode: 124, timedOut: true });
+  });
+
   it("may have its timeout in the spec, too", async () => {
     const { run, child } = await begin({ timeoutMs: null }, { timeoutMs: 300 });
     await pass(300);

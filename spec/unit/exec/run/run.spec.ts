@@ -86,7 +86,7 @@ describe("a run", () => {
 
   it.each([
     ["graceMs", { graceMs: -1 }],
-    ["timeoutMs", { timeoutMs: 0 }],
+    ["timeoutMs", { timeoutMs: -1 }],
     ["timeoutMs", { timeoutMs: Number.POSITIVE_INFINITY }],
     ["drainMs", { drainMs: 0.5 }],
     ["drainDeadlineMs", { drainDeadlineMs: 2 ** 31 }],
