@@ -27,13 +27,22 @@ const MAX_SIGNAL_CHARS = 32;
 const INCARNATION_CHARS = 64;
 
 /** Limits of a spec that its host may choose. */
-export type SpecLimits = Pick<Limits, "processIdChars" | "envPatterns" | "envPatternChars" | "sandboxRules"> & {
+export type SpecLimits = Pick<
+  Limits,
+  "processIdChars" | "envPatterns" | "envPatternChars" | "sandboxRules" | "networkHosts"
+> & {
   /** Whether strings may hold bytes that are not UTF-8: see `raw-bytes.ts`. Only for a process of this program. */
   readonly rawBytes?: boolean;
 };
 
 /** For a process of another host, which applies its own limits. */
-const NO_LIMITS: SpecLimits = { processIdChars: MAX, envPatterns: MAX, envPatternChars: MAX, sandboxRules: MAX };
+const NO_LIMITS: SpecLimits = {
+  processIdChars: MAX,
+  envPatterns: MAX,
+  envPatternChars: MAX,
+  sandboxRules: MAX,
+  networkHosts: MAX,
+};
 
 /** Unchecked arguments of a call. */
 export type Arguments = Readonly<Record<string, unknown>>;
@@ -87,7 +96,7 @@ export function checkSpec(spec: unknown, limits: SpecLimits = NO_LIMITS): Proble
       ? problem("merge", "cannot be combined with tty, which has only one stream")
       : undefined) ??
     ifPresent(timeoutMs, (ms) => checkInteger("timeoutMs", ms, 1, MAX_TIMER_MS)) ??
-    ifPresent(spec.sandbox, (policy) => checkSandbox(policy, limits.sandboxRules)) ??
+    ifPresent(spec.sandbox, (policy) => checkSandbox(policy, limits)) ??
     ifPresent(spec.shellSnapshot, (snapshot) => checkSnapshot(snapshot, spec as unknown as ProcessSpec)) ??
     ifPresent(inheritFds, checkFds) ??
     (Array.isArray(inheritFds) && inheritFds.includes(0) && (tty || spec.pipeStdin)
