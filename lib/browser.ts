@@ -1,8 +1,9 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 // The client for web pages and other platforms with a global WebSocket. Must not import Node modules.
 import { SUBPROTOCOL } from "../protocol/index.ts";
+import type { ClientOptions } from "./client/client-options.ts";
 import { connectOver } from "./client/connect.ts";
-import type { ClientOptions, RemoteBackend } from "./client/remote-backend.ts";
+import type { RemoteBackend } from "./client/remote-backend.ts";
 import { openPlatformWebSocket } from "./transport/websocket/websocket-browser.ts";
 
 export type {
@@ -23,7 +24,12 @@ export type {
   GapNotice,
   KillScope,
   Limits,
+  ManagedNetwork,
   NamedPath,
+  NetworkAnswer,
+  NetworkDecision,
+  NetworkProtocol,
+  NetworkRequest,
   OutputEvent,
   PipeHolder,
   ProcessEvent,
@@ -43,14 +49,16 @@ export type {
   TtyOptions,
   WriteStatus,
 } from "../protocol/index.ts";
+export type { ClientOptions, SessionRenewed } from "./client/client-options.ts";
 export type { Link, LinkState } from "./client/link.ts";
-export { type ClientOptions, RemoteBackend, type SessionRenewed } from "./client/remote-backend.ts";
+export { RemoteBackend } from "./client/remote-backend.ts";
 export type { Cancel, Clock } from "./clock.ts";
 export { ExecwireError } from "./errors.ts";
 export type { DeliveryIterator } from "./log/iterate.ts";
 export type { Hold, LogView } from "./log/log-view.ts";
 export type { Backend, CloseOptions, StartOptions } from "./process/backend.ts";
 export { type Line, type LinesOptions, lines } from "./process/lines.ts";
+export type { NetworkController, NetworkHandler } from "./process/network-controller.ts";
 export type { ReadCallOptions, SignalOptions, TerminateOptions, WriteOptions } from "./process/port.ts";
 export { type EventsOptions, type IterateOptions, Process } from "./process/process.ts";
 export { type TextOptions, text } from "./process/text.ts";

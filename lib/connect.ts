@@ -1,8 +1,9 @@
 // Connects to a server from Node, over any kind of address.
 import type { Meter } from "@opentelemetry/api";
 import { SUBPROTOCOL } from "../protocol/index.ts";
+import type { ClientOptions } from "./client/client-options.ts";
 import { connectOver } from "./client/connect.ts";
-import type { ClientOptions, RemoteBackend } from "./client/remote-backend.ts";
+import type { RemoteBackend } from "./client/remote-backend.ts";
 import { refuse } from "./errors.ts";
 import { withDefaults } from "./limits.ts";
 import { clientMetrics, followLink } from "./telemetry/client-metrics.ts";

@@ -18,7 +18,12 @@ export type {
   GapNotice,
   KillScope,
   Limits,
+  ManagedNetwork,
   NamedPath,
+  NetworkAnswer,
+  NetworkDecision,
+  NetworkProtocol,
+  NetworkRequest,
   OutputEvent,
   PipeHolder,
   ProcessEvent,
@@ -39,8 +44,9 @@ export type {
   WriteStatus,
 } from "../protocol/index.ts";
 export { limits } from "../protocol/index.ts";
+export type { ClientOptions, SessionRenewed } from "./client/client-options.ts";
 export type { Link, LinkState } from "./client/link.ts";
-export type { ClientOptions, RemoteBackend, SessionRenewed } from "./client/remote-backend.ts";
+export type { RemoteBackend } from "./client/remote-backend.ts";
 export type { Cancel, Clock } from "./clock.ts";
 export type { CodexBackend } from "./codex/client/codex-backend.ts";
 export type { CodexLink } from "./codex/client/codex-link.ts";
@@ -75,6 +81,7 @@ export type { DeliveryIterator } from "./log/iterate.ts";
 export type { Hold, LogView } from "./log/log-view.ts";
 export type { Backend, CloseOptions, StartOptions } from "./process/backend.ts";
 export { type Line, type LinesOptions, lines } from "./process/lines.ts";
+export type { NetworkController, NetworkHandler } from "./process/network-controller.ts";
 export type { ProcessPort, ReadCallOptions, SignalOptions, TerminateOptions, WriteOptions } from "./process/port.ts";
 export { type EventsOptions, type IterateOptions, Process } from "./process/process.ts";
 export { type TextOptions, text } from "./process/text.ts";

@@ -114,7 +114,8 @@ function checkExited(event: Record<string, unknown>): Problem | undefined {
     checkStatus("event", event) ??
     checkText("event.result", event.result) ??
     checkText("event.reason", event.reason) ??
-    checkFlag("event.sandboxDenied", event.sandboxDenied)
+    checkFlag("event.sandboxDenied", event.sandboxDenied) ??
+    ifPresent(event.networkDenied, (flag) => checkFlag("event.networkDenied", flag))
   );
 }
 

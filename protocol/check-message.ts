@@ -1,6 +1,7 @@
 // Checks a decoded message before anything acts on it. Its shape is checked here, the arguments of a method where they are
 // used.
 import { checkEvent, checkExit, checkGap, checkProcess, checkRead } from "./check-event.ts";
+import { checkNetworkAnswer, checkNetworkDecision, checkNetworkRequest, checkNetworkWishes } from "./check-network.ts";
 import { checkFlag, checkInteger, checkOneOf, checkText, ifPresent, isRecord, type Problem } from "./check-value.ts";
 import { MAX_TIMER_MS, MAX_WINDOW_BYTES, MIN_FRAME_BYTES, MIN_PING_MS } from "./limits.ts";
 import type { MethodName, Methods } from "./messages.ts";
@@ -32,11 +33,13 @@ export function checkClientMessage(message: unknown): Problem | undefined {
       );
     case "ack":
       return checkInteger("channel", message.channel, 1, MAX) ?? checkInteger("seq", message.seq, 0, MAX);
+    case "networkAnswer":
+      return checkInteger("id", message.id, 1, MAX) ?? checkNetworkAnswer(message.answer);
     case "ping":
     case "pong":
       return undefined;
     default:
-      return { field: "type", message: "is none of hello, request, ack, ping, pong" };
+      return { field: "type", message: "is none of hello, request, ack, networkAnswer, ping, pong" };
   }
 }
 
@@ -64,6 +67,16 @@ export function checkServerMessage(message: unknown): Problem | undefined {
       return checkInteger("channel", message.channel, 1, MAX) ?? checkError(message.error);
     case "change":
       return checkProcess(message.process);
+    case "networkRequest":
+      return (
+        checkInteger("id", message.id, 1, MAX) ??
+        checkText("incarnation", message.incarnation) ??
+        checkNetworkRequest("request", message.request)
+      );
+    case "networkRequestOver":
+      return checkInteger("id", message.id, 1, MAX);
+    case "networkDecision":
+      return checkText("incarnation", message.incarnation) ?? checkNetworkDecision(message.decision);
     default:
       // A later version of the same major may send more types; an unknown one is not needed.
       return typeof message.type === "string" ? undefined : { field: "type", message: "must be a string" };
@@ -92,8 +105,10 @@ const address: Check = ({ processId, incarnation }) =>
   checkText("processId", processId) ?? checkText("incarnation", incarnation);
 
 const PARAMS: { readonly [M in keyof Methods]: Check } = {
-  "process/start": ({ spec, incarnation, subscribe }) =>
-    checkStart(spec, incarnation) ?? ifPresent(subscribe, (mode) => checkOneOf("subscribe", mode, DELIVERIES)),
+  "process/start": ({ spec, incarnation, subscribe, network }) =>
+    checkStart(spec, incarnation) ??
+    ifPresent(subscribe, (mode) => checkOneOf("subscribe", mode, DELIVERIES)) ??
+    ifPresent(network, checkNetworkWishes),
   "process/attach": ({ processId }) => checkText("processId", processId),
   "process/list": ({ limit, after }) =>
     ifPresent(limit, (count) => checkInteger("limit", count, 1, MAX)) ??

@@ -4,28 +4,47 @@ import {
   checkInteger,
   checkOneOf,
   checkText,
+  checkTextList,
   describe,
   ifPresent,
   isRecord,
   type Problem,
   problem,
 } from "./check-value.ts";
+import { MAX_TIMER_MS } from "./limits.ts";
+import type { ManagedNetwork } from "./network.ts";
 import type { FileRule, NamedPath, ResourceBounds, SandboxPolicy } from "./sandbox.ts";
 
 const MAX = Number.MAX_SAFE_INTEGER;
 const POLICY_FIELDS = ["files", "network", "unixSockets", "limits"] satisfies (keyof SandboxPolicy)[];
 const RULE_FIELDS = ["path", "access", "ifMissing"] satisfies (keyof FileRule)[];
 const BOUNDS = ["cpuSeconds", "openFiles", "fileBytes", "coreBytes"] satisfies (keyof ResourceBounds)[];
+const NETWORK_FIELDS = ["mode", "allow", "deny", "allowLocal", "decisionTimeoutMs"] satisfies (keyof ManagedNetwork)[];
 const NAMED = ["root", "platform", "tmp"] satisfies NamedPath[];
 
+/** The limits of a host on a policy. */
+export interface SandboxLimits {
+  readonly sandboxRules: number;
+  readonly networkHosts: number;
+}
+
+const NO_LIMITS: SandboxLimits = { sandboxRules: MAX, networkHosts: MAX };
+/** Longest host name (RFC 1035). */
+const MAX_HOST_CHARS = 253;
+/** What no host name and no address has: it would be a URL, a port, a list or a glob of another kind. */
+const NOT_IN_HOSTS = /[\s/\\@?#*%,]|\p{Cc}/u;
+
 /** The first problem of a policy. An unknown field is a problem too: what was meant to restrict must not be ignored. */
-export function checkSandbox(policy: unknown, maxRules: number = MAX): Problem | undefined {
+export function checkSandbox(
+  policy: unknown,
+  { sandboxRules, networkHosts }: SandboxLimits = NO_LIMITS,
+): Problem | undefined {
   if (!isRecord(policy)) return problem("sandbox", `must be an object, got ${describe(policy)}`);
   const { files } = policy;
   return (
     checkFields("sandbox", policy, POLICY_FIELDS) ??
-    checkRules(files, maxRules) ??
-    ifPresent(policy.network, (network) => checkOneOf("sandbox.network", network, ["full", "none"])) ??
+    checkRules(files, sandboxRules) ??
+    ifPresent(policy.network, (network) => checkNetwork(network, networkHosts)) ??
     ifPresent(policy.unixSockets, (flag) => checkFlag("sandbox.unixSockets", flag)) ??
     ifPresent(policy.limits, checkBounds)
   );
@@ -65,6 +84,50 @@ function checkPath(field: string, path: unknown): Problem | undefined {
 
 function isUnclear(part: string): boolean {
   return part === "" || part === "." || part === "..";
+}
+
+function checkNetwork(network: unknown, maxHosts: number): Problem | undefined {
+  const field = "sandbox.network";
+  if (network === "full" || network === "none") return undefined;
+  if (!isRecord(network))
+    return problem(field, `must be "full", "none" or {mode: "managed", ...}, got ${describe(network)}`);
+  const { allow = [], deny = [] } = network;
+  return (
+    checkFields(field, network, NETWORK_FIELDS) ??
+    checkOneOf(`${field}.mode`, network.mode, ["managed"]) ??
+    checkPatterns(`${field}.allow`, allow, { isAnyPermitted: true, maxHosts }) ??
+    checkPatterns(`${field}.deny`, deny, { isAnyPermitted: false, maxHosts: maxHosts - (allow as unknown[]).length }) ??
+    ifPresent(network.allowLocal, (flag) => checkFlag(`${field}.allowLocal`, flag)) ??
+    ifPresent(network.decisionTimeoutMs, (ms) => checkInteger(`${field}.decisionTimeoutMs`, ms, 1, MAX_TIMER_MS))
+  );
+}
+
+function checkPatterns(
+  field: string,
+  patterns: unknown,
+  { isAnyPermitted, maxHosts }: { readonly isAnyPermitted: boolean; readonly maxHosts: number },
+): Problem | undefined {
+  const wrong = checkTextList(field, patterns);
+  if (wrong) return wrong;
+  const list = patterns as readonly string[];
+  if (list.length > maxHosts)
+    return problem(field, `has ${list.length} patterns; the host permits ${maxHosts} more of them`);
+  for (const [index, pattern] of list.entries()) {
+    if (pattern === "*" && isAnyPermitted) continue;
+    if (pattern === "*") return problem(`${field}[${index}]`, 'must not be "*"; use network "none"');
+    const name = pattern.replace(/^\*{1,2}\./, "");
+    if (name === "" || name.length > MAX_HOST_CHARS || NOT_IN_HOSTS.test(name) || isUrlLike(name))
+      return problem(
+        `${field}[${index}]`,
+        `must be a host, "*.host" or "**.host", without a port, got ${describe(pattern)}`,
+      );
+  }
+  return undefined;
+}
+
+/** Whether there is a port behind the name. An IPv6 address has more colons than one. */
+function isUrlLike(name: string): boolean {
+  return name.split(":").length === 2 || name.startsWith("[");
 }
 
 function checkBounds(bounds: unknown): Problem | undefined {

@@ -53,6 +53,8 @@ export interface ExitedEvent {
   readonly reason: ExitReason;
   /** True when the sandbox, not the program, is the likely cause of a failure. */
   readonly sandboxDenied: boolean;
+  /** Present and true if a managed network refused a connection of the process before its exit. */
+  readonly networkDenied?: boolean;
 }
 
 /** The exit is known and every output stream has ended. Nothing follows. `bytes` counts all output, evicted or not. */

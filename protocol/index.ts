@@ -3,7 +3,7 @@
 
 export type { FrameLimits } from "./check-frame.ts";
 export { checkClientMessage, checkParams, checkResult, checkServerMessage, isMethod } from "./check-message.ts";
-export { checkSandbox } from "./check-sandbox.ts";
+export { checkSandbox, type SandboxLimits } from "./check-sandbox.ts";
 export { checkInteger, checkOneOf, checkText, ifPresent, type Problem } from "./check-value.ts";
 export { decode, encode, encodeEvent } from "./codec.ts";
 export type { ErrorCode, ErrorData, SpawnFailureKind } from "./errors.ts";
@@ -31,6 +31,7 @@ export {
   MIN_PING_MS,
   PATH_MAX_BYTES,
 } from "./limits.ts";
+export { loginShell, type ShellLanguage } from "./login-shell.ts";
 export {
   type AckMessage,
   type ChangeMessage,
@@ -42,6 +43,11 @@ export {
   type HelloMessage,
   type MethodName,
   type Methods,
+  type NetworkAnswerMessage,
+  type NetworkDecisionMessage,
+  type NetworkRequestMessage,
+  type NetworkRequestOverMessage,
+  type NetworkWishes,
   type PingMessage,
   type PongMessage,
   PROTOCOL_VERSION,
@@ -53,6 +59,13 @@ export {
   type WelcomeMessage,
   type WireError,
 } from "./messages.ts";
+export type {
+  ManagedNetwork,
+  NetworkAnswer,
+  NetworkDecision,
+  NetworkProtocol,
+  NetworkRequest,
+} from "./network.ts";
 export { type Present, present } from "./present.ts";
 export type {
   Activity,

@@ -91,6 +91,14 @@ export const limits = {
   envPatternChars: 256,
   /** Rules in a sandbox policy; each is looked up and mounted. Checked by the host, not by its remote clients. */
   sandboxRules: 256,
+  /** Host patterns of a managed network, `allow` and `deny` together: each request is compared with all. Checked likewise. */
+  networkHosts: 1024,
+  /** Connections of a process to its proxy, each of which may need another descriptor; further ones are closed at once. */
+  networkConnections: 256,
+  /** Connections of a process about which its controller has not decided yet; further ones are refused. */
+  networkDecisions: 64,
+  /** How long a controller may take to decide about a connection, unless the policy says otherwise: time for a person. */
+  networkDecisionMs: 30_000,
   /** How long the start-up files of a user's shell may take, for a snapshot; then the plain shell is run. */
   snapshotMs: 10_000,
   /** Bytes of the functions, aliases and variables of one snapshot. Some set up a megabyte of completions. */

@@ -1,6 +1,7 @@
 // The messages on a connection, as types. protocol/README.md is the normative text; this file is its TypeScript.
 import type { ErrorCode, ErrorData } from "./errors.ts";
 import type { ExitedEvent, GapNotice, ProcessEvent, Seq, TerminalSize } from "./events.ts";
+import type { NetworkAnswer, NetworkDecision, NetworkRequest } from "./network.ts";
 import type {
   Activity,
   DeliveryMode,
@@ -26,11 +27,17 @@ export interface ProcessAddress {
   readonly incarnation: string;
 }
 
+/** What a client wants to do about the managed network of a process that it starts: decide, and receive the decisions. */
+export interface NetworkWishes {
+  readonly requests?: boolean;
+  readonly decisions?: boolean;
+}
+
 /** The methods, with the params of their requests and the results of their replies. */
 export interface Methods {
   /** With `subscribe`, the subscription exists before the process, so that none of its output can be evicted unread. */
   "process/start": {
-    params: { spec: ProcessSpec; incarnation: string; subscribe?: DeliveryMode };
+    params: { spec: ProcessSpec; incarnation: string; subscribe?: DeliveryMode; network?: NetworkWishes };
     result: { process: ProcessInfo; channel?: number };
   };
   "process/attach": { params: { processId: string }; result: { process: ProcessInfo } };
@@ -121,8 +128,21 @@ export interface PongMessage {
   readonly type: "pong";
 }
 
+/** Answers a network request on the connection on which it was sent. An answer to none that is open is ignored. */
+export interface NetworkAnswerMessage {
+  readonly type: "networkAnswer";
+  readonly id: number;
+  readonly answer: NetworkAnswer;
+}
+
 /** Messages from the client. */
-export type ClientMessage = HelloMessage | RequestMessage | AckMessage | PingMessage | PongMessage;
+export type ClientMessage =
+  | HelloMessage
+  | RequestMessage
+  | AckMessage
+  | NetworkAnswerMessage
+  | PingMessage
+  | PongMessage;
 
 /** First message of a server. */
 export interface WelcomeMessage {
@@ -163,6 +183,24 @@ export type FailedMessage = { readonly type: "failed"; readonly channel: number;
 /** A process has changed its state; sent after `changes/watch`. */
 export type ChangeMessage = { readonly type: "change"; readonly process: ProcessInfo };
 
+/** Asks the client that started a process about a connection of it. Ids are unique per connection. */
+export type NetworkRequestMessage = {
+  readonly type: "networkRequest";
+  readonly id: number;
+  readonly incarnation: string;
+  readonly request: NetworkRequest;
+};
+
+/** The request needs no answer any more. */
+export type NetworkRequestOverMessage = { readonly type: "networkRequestOver"; readonly id: number };
+
+/** A decision about a connection. Dropped while the client reads too slowly or is not connected. */
+export type NetworkDecisionMessage = {
+  readonly type: "networkDecision";
+  readonly incarnation: string;
+  readonly decision: NetworkDecision;
+};
+
 /** Messages from the server. */
 export type ServerMessage =
   | WelcomeMessage
@@ -172,5 +210,8 @@ export type ServerMessage =
   | GapMessage
   | FailedMessage
   | ChangeMessage
+  | NetworkRequestMessage
+  | NetworkRequestOverMessage
+  | NetworkDecisionMessage
   | PingMessage
   | PongMessage;

@@ -1,4 +1,5 @@
 // Sandbox policies, as data: what a process may read, write and connect to. The kernel of the host enforces them.
+import type { ManagedNetwork } from "./network.ts";
 
 /** What a process may do with a file or directory, and with everything below it. */
 export type FileAccess = "none" | "read" | "write";
@@ -38,8 +39,8 @@ export interface ResourceBounds {
 export interface SandboxPolicy {
   /** Without a rule for `root`, a path that no rule covers does not exist for the process. */
   readonly files: readonly FileRule[];
-  /** `full`: the host's network; `none`: only a loopback of its own. Default `none`. */
-  readonly network?: "full" | "none";
+  /** `full`: the host's network; `none`: only a loopback of its own; managed: that, and a proxy that judges. Default `none`. */
+  readonly network?: "full" | "none" | ManagedNetwork;
   /** Whether it may connect to unix sockets, such as those of Docker or an ssh agent. Default false. */
   readonly unixSockets?: boolean;
   readonly limits?: ResourceBounds;

@@ -16,6 +16,7 @@ import {
 } from "./check-value.ts";
 import type { TerminalSize } from "./events.ts";
 import { type Limits, MAX_TIMER_MS } from "./limits.ts";
+import { loginShell } from "./login-shell.ts";
 import type { ProcessSpec } from "./process.ts";
 
 const MAX = Number.MAX_SAFE_INTEGER;
@@ -26,13 +27,22 @@ const MAX_SIGNAL_CHARS = 32;
 const INCARNATION_CHARS = 64;
 
 /** Limits of a spec that its host may choose. */
-export type SpecLimits = Pick<Limits, "processIdChars" | "envPatterns" | "envPatternChars" | "sandboxRules"> & {
+export type SpecLimits = Pick<
+  Limits,
+  "processIdChars" | "envPatterns" | "envPatternChars" | "sandboxRules" | "networkHosts"
+> & {
   /** Whether strings may hold bytes that are not UTF-8: see `raw-bytes.ts`. Only for a process of this program. */
   readonly rawBytes?: boolean;
 };
 
 /** For a process of another host, which applies its own limits. */
-const NO_LIMITS: SpecLimits = { processIdChars: MAX, envPatterns: MAX, envPatternChars: MAX, sandboxRules: MAX };
+const NO_LIMITS: SpecLimits = {
+  processIdChars: MAX,
+  envPatterns: MAX,
+  envPatternChars: MAX,
+  sandboxRules: MAX,
+  networkHosts: MAX,
+};
 
 /** Unchecked arguments of a call. */
 export type Arguments = Readonly<Record<string, unknown>>;
@@ -86,8 +96,8 @@ export function checkSpec(spec: unknown, limits: SpecLimits = NO_LIMITS): Proble
       ? problem("merge", "cannot be combined with tty, which has only one stream")
       : undefined) ??
     ifPresent(timeoutMs, (ms) => checkInteger("timeoutMs", ms, 1, MAX_TIMER_MS)) ??
-    ifPresent(spec.sandbox, (policy) => checkSandbox(policy, limits.sandboxRules)) ??
-    ifPresent(spec.shellSnapshot, checkSnapshot) ??
+    ifPresent(spec.sandbox, (policy) => checkSandbox(policy, limits)) ??
+    ifPresent(spec.shellSnapshot, (snapshot) => checkSnapshot(snapshot, spec as unknown as ProcessSpec)) ??
     ifPresent(inheritFds, checkFds) ??
     (Array.isArray(inheritFds) && inheritFds.includes(0) && (tty || spec.pipeStdin)
       ? problem("inheritFds", "holds 0, which cannot be combined with tty or pipeStdin")
@@ -97,11 +107,13 @@ export function checkSpec(spec: unknown, limits: SpecLimits = NO_LIMITS): Proble
   );
 }
 
-function checkSnapshot(snapshot: unknown): Problem | undefined {
+function checkSnapshot(snapshot: unknown, spec: ProcessSpec): Problem | undefined {
   if (!isRecord(snapshot)) return problem("shellSnapshot", `must be {scope}, got ${describe(snapshot)}`);
   const unknown = Object.keys(snapshot).find((name) => name !== "scope");
   if (unknown !== undefined) return problem(`shellSnapshot.${unknown}`, "is not a field of a snapshot");
-  return checkText("shellSnapshot.scope", snapshot.scope, SCOPE_CHARS);
+  const wrong = checkText("shellSnapshot.scope", snapshot.scope, SCOPE_CHARS);
+  if (wrong || loginShell(spec)) return wrong;
+  return problem("shellSnapshot", "needs an argv of bash, zsh or sh, then -lc, then a script");
 }
 
 /** The problem of a terminal size. */

@@ -21,6 +21,7 @@ const PEERS = {
   "lib/limits.ts": ["lib/errors.ts"],
   "lib/log": ["lib/abort.ts", "lib/errors.ts", "lib/clock.ts", "lib/limits.ts", "lib/mutex.ts"],
   "lib/sandbox": ["lib/spawn"],
+  "lib/network": ["lib/sandbox", "lib/spawn"],
   "lib/shell": ["lib/spawn"],
   "lib/cli": ["lib/connect.ts"],
   "lib/codex": ["lib/server", "lib/client"],

@@ -14,7 +14,10 @@ export interface SandboxOptions {
   readonly sandbox?: (typeof KINDS)[number];
   readonly writable: readonly string[];
   readonly deny: readonly string[];
-  readonly network?: "full" | "none";
+  readonly network?: "full" | "none" | "managed";
+  readonly allowHost: readonly string[];
+  readonly denyHost: readonly string[];
+  readonly allowLocal?: boolean;
 }
 
 /** Adds the options; `name` is the one that selects the kind. */
@@ -24,12 +27,24 @@ export function addSandboxOptions(command: Command, name: "--sandbox" | "--sandb
     .addOption(new Option(`${name} <kind>`, kind).choices(KINDS))
     .option("--writable <directory>", `with ${name}: also writable; may be repeated`, collect, [])
     .option("--deny <path>", `with ${name}: neither readable nor writable; may be repeated`, collect, [])
-    .addOption(new Option("--network <kind>", `with ${name}: its network (default: none)`).choices(["full", "none"]));
+    .addOption(
+      new Option("--network <kind>", `with ${name}: its network (default: none)`).choices(["full", "none", "managed"]),
+    )
+    .option("--allow-host <pattern>", "with --network managed: a host that it reaches; may be repeated", collect, [])
+    .option(
+      "--deny-host <pattern>",
+      "with --network managed: a host that it never reaches; may be repeated",
+      collect,
+      [],
+    )
+    .option("--allow-local", "with --network managed: hosts with private and loopback addresses too");
 }
 
 /** The policy for a command in `cwd`; undefined without a sandbox. Throws a UsageError for an option that needs one. */
 export function sandboxPolicy(options: SandboxOptions, cwd: string | undefined): SandboxPolicy | undefined {
-  const { sandbox, network, writable, deny } = options;
+  const { sandbox, network, writable, deny, allowHost, denyHost, allowLocal = false } = options;
+  if (network !== "managed" && (allowHost.length > 0 || denyHost.length > 0 || allowLocal))
+    throw new UsageError("--allow-host, --deny-host and --allow-local need --network managed");
   if (sandbox === undefined) {
     if (network !== undefined || writable.length > 0 || deny.length > 0)
       throw new UsageError("--writable, --deny and --network need --sandbox read-only, workspace-write or restricted");
@@ -50,7 +65,8 @@ export function sandboxPolicy(options: SandboxOptions, cwd: string | undefined):
     ]),
     ...deny.map((path) => ({ path: absolute(path), access: "none", ifMissing: "skip" }) as const),
   ];
-  return { files, network: network ?? "none" };
+  if (network !== "managed") return { files, network: network ?? "none" };
+  return { files, network: { mode: "managed", allow: allowHost, deny: denyHost, allowLocal } };
 }
 
 /** The part of the help that explains the kinds. */
@@ -60,7 +76,11 @@ Sandbox (Linux, with the package bubblewrap installed; nothing runs if the sandb
   workspace-write   and writes the working directory, except its .git
   restricted        sees only the system's programs and the working directory, which is read-only
 The last two have a /tmp of their own, unless the working directory is in /tmp. In each of them the command
-has no network, unless --network full, and cannot reach other processes.`;
+has no network, unless --network full, and cannot reach other processes.
+
+With --network managed, it reaches only a proxy, which its variables such as HTTPS_PROXY name, and through it
+the hosts of --allow-host, except those of --deny-host: name, *.name (any below it), **.name (it and any below
+it) or * (any). Private and loopback addresses must be named themselves, or permitted by --allow-local.`;
 
 function collect(value: string, earlier: readonly string[]): readonly string[] {
   return [...earlier, value];

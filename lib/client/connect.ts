@@ -1,7 +1,8 @@
 // Connects to a server over any transport.
 import { withDefaults } from "../limits.ts";
 import type { OpenTransport } from "../transport/transport.ts";
-import { type ClientOptions, RemoteBackend } from "./remote-backend.ts";
+import type { ClientOptions } from "./client-options.ts";
+import { RemoteBackend } from "./remote-backend.ts";
 
 /**
  * Opens a connection and resolves with a backend after the server's welcome. Rejects with UNAUTHORIZED,

@@ -17,42 +17,19 @@ import { ExecwireError, refuse } from "../errors.ts";
 import { type GuardedObservable, guarded, type ReportError, reportToConsole } from "../log/guarded-observable.ts";
 import type { Backend, CloseOptions, StartOptions } from "../process/backend.ts";
 import { abortableStart } from "../process/end-tree.ts";
+import { controllerFor, type NetworkController } from "../process/network-controller.ts";
 import { Process } from "../process/process.ts";
 import type { OpenTransport } from "../transport/transport.ts";
+import type { ClientOptions, SessionRenewed } from "./client-options.ts";
 import { closeTimeout } from "./close-timeout.ts";
 import { Link } from "./link.ts";
+import { NetworkAnswers } from "./network-answers.ts";
 import { collectPages } from "./process-list.ts";
 import { connectionLost } from "./reconnecting.ts";
 import { RemotePort } from "./remote-port.ts";
 import { type Push, RemoteProcess } from "./remote-process.ts";
 import { Requests } from "./requests.ts";
 import { newUuid } from "./uuid.ts";
-
-/** Options of a client. */
-export interface ClientOptions {
-  readonly token?: string;
-  readonly limits?: Partial<Limits>;
-  /** Called with errors that a subscriber throws. Default: the console. */
-  readonly onError?: ReportError;
-  readonly clock?: Clock;
-  /**
-   * What to do when the server does not know the session any more, because it was restarted, or was not reached for longer than
-   * it keeps sessions. `fail` (the default): the client is closed with CONNECTION_LOST, unless its session owned nothing. `renew`:
-   * the client goes on with a new session, as `sessionRenewed$` announces. Then it also waits, for `limits.recoveryMs`, for
-   * another server in place of one that was stopped.
-   */
-  readonly onSessionLost?: "fail" | "renew";
-}
-
-/** A new session has replaced one that the server does not know any more. */
-export interface SessionRenewed {
-  readonly type: "sessionRenewed";
-  /**
-   * The processes that the client had started, as far as it still followed them: their readers and pending calls have failed with
-   * CONNECTION_LOST (`data.reason` is `session-lost`), and what has become of them is not known. `list` has those that are left.
-   */
-  readonly lost: readonly ProcessInfo[];
-}
 
 /** A backend whose processes run on a server. */
 export class RemoteBackend implements Backend {
@@ -66,6 +43,8 @@ export class RemoteBackend implements Backend {
   #lost: readonly ProcessInfo[] | undefined;
   readonly #changes = new Subject<ProcessInfo>();
   readonly #requests: Requests;
+  readonly #controller: NetworkController;
+  readonly #networks: NetworkAnswers;
   readonly #limits: Limits;
   readonly #onError: ReportError;
   readonly #clock: Clock;
@@ -81,6 +60,8 @@ export class RemoteBackend implements Backend {
     this.#onError = options.onError ?? reportToConsole;
     this.#clock = guardedClock(options.clock ?? systemClock, this.#onError);
     this.#requests = new Requests((message) => this.link.send(message));
+    this.#controller = options;
+    this.#networks = new NetworkAnswers((message) => this.link.send(message), this.#onError);
     this.changes$ = guarded(this.#onError, this.#changes, () => this.#watch());
     this.sessionRenewed$ = guarded(this.#onError, this.#renewals);
     const { onSessionLost = "fail" } = options;
@@ -103,15 +84,17 @@ export class RemoteBackend implements Backend {
     });
   }
 
-  start(spec: ProcessSpec, { incarnation = newUuid(), signal }: StartOptions = {}): Promise<Process> {
-    return abortableStart(() => this.#start(spec, incarnation), signal);
+  start(spec: ProcessSpec, options: StartOptions = {}): Promise<Process> {
+    const { incarnation = newUuid(), signal } = options;
+    return abortableStart(() => this.#start(spec, incarnation, controllerFor(this.#controller, options)), signal);
   }
 
-  #start(spec: ProcessSpec, incarnation: string): Promise<Process> {
+  #start(spec: ProcessSpec, incarnation: string, controller: NetworkController): Promise<Process> {
     const connection = this.#connections;
     return new Promise((resolve, reject) => {
       refuse(checkStart(spec, incarnation));
-      const params = { spec, incarnation, subscribe: "lossless" } as const;
+      const network = this.#networks.begin(spec, incarnation, controller);
+      const params = { spec, incarnation, subscribe: "lossless", ...(network && { network }) } as const;
       this.#requests.request("process/start", params, {
         // Synchronous, because the first events may arrive in the same turn.
         onResult: ({ process, channel }) => {
@@ -124,7 +107,10 @@ export class RemoteBackend implements Backend {
           else remote.follower.subscribe();
           resolve(this.#processOf(remote, "lossless"));
         },
-        onError: reject,
+        onError: (error) => {
+          this.#networks.remove(incarnation);
+          reject(error);
+        },
       });
     });
   }
@@ -237,6 +223,8 @@ export class RemoteBackend implements Backend {
         return this.#push(message);
       case "change":
         return this.#onChange(message.process);
+      default:
+        return this.#networks.receive(message);
     }
   }
 
@@ -250,6 +238,7 @@ export class RemoteBackend implements Backend {
     }
     if (!remote.log.closed && !remote.log.failure) return;
     // Handles of the process keep its log; no more messages are routed to it.
+    this.#networks.remove(remote.info.incarnation);
     this.#channels.delete(message.channel);
     this.#remotes.delete(remote.info.incarnation);
   }
@@ -281,6 +270,7 @@ export class RemoteBackend implements Backend {
 
   #onConnected(): void {
     this.#connections += 1;
+    this.#networks.disconnected();
     // Channel numbers stay the same on every connection to a server; subscriptions end with theirs.
     this.#requests.sendAgain();
     if (this.#watching) this.#resumeWatching();

@@ -232,7 +232,7 @@ export class ProcessActor {
     this.#merger.flush();
     this.#timeout?.();
     this.#stdin?.break();
-    const record = () => this.log.appendExited(describeExit(exit, this.#hold.reason, this));
+    const record = () => this.log.appendExited(describeExit(exit, this.#hold, this));
     this.#status.become("exited", { exit, record });
     this.#closeIfOver();
     // The kill may have missed a process that was being forked; it may hold a stream, so keep checking until it is gone.

@@ -1,7 +1,7 @@
 // The state of a process as lists show it: what was requested, and its outcome so far.
 import type { ExitedEvent, ExitReason, ProcessInfo, ProcessState } from "../../protocol/index.ts";
 import type { LogView } from "../log/log-view.ts";
-import type { ExitStatus } from "../spawn/child.ts";
+import type { Child, ExitStatus } from "../spawn/child.ts";
 import { isSandboxDenied } from "./denial.ts";
 
 /** The part of a process description that is fixed at its start. */
@@ -15,15 +15,16 @@ export interface StateChange {
   readonly record?: () => void;
 }
 
-/** Describes an exit for the log. `requested` is the reason of an earlier termination request, if there was one. */
+/** Describes an exit for the log. The reason is that of an earlier termination request, if there was one. */
 export function describeExit(
   { exitCode, signal }: ExitStatus,
-  requested: ExitReason | undefined,
+  { reason: requested, child }: { readonly reason: ExitReason | undefined; readonly child: Child | undefined },
   { info, log }: { readonly info: ProcessInfo; readonly log: LogView },
 ): Omit<ExitedEvent, "type" | "seq"> {
   const result = requested ? "terminated" : exitCode === 0 ? "success" : "error";
   const reason = requested ?? (signal === null ? "exited" : "signal");
-  return { exitCode, signal, result, reason, sandboxDenied: isSandboxDenied(info, exitCode, requested, log) };
+  const sandboxDenied = isSandboxDenied(info, exitCode, requested, log);
+  return { exitCode, signal, result, reason, sandboxDenied, ...(child?.networkDenied && { networkDenied: true }) };
 }
 
 /** The state of one process; its description is rebuilt at each change. */

@@ -20,13 +20,12 @@ import { type GuardedObservable, type ReportError, reportToConsole } from "../lo
 import { MemoryBudget } from "../log/memory-budget.ts";
 import type { Backend, CloseOptions, StartOptions } from "../process/backend.ts";
 import { abortableStart } from "../process/end-tree.ts";
+import type { NetworkController } from "../process/network-controller.ts";
 import { Process } from "../process/process.ts";
 import { checkDescribable, describeStart } from "../process/process-info.ts";
 import { unknownProcess } from "../process/refusals.ts";
-import { SANDBOX_NAME, Sandboxes } from "../sandbox/sandboxes.ts";
-import { ShellSnapshots } from "../shell/shell-snapshots.ts";
-import type { Child, Launch, Leftover, Spawner } from "../spawn/child.ts";
-import { policyFilter } from "../spawn/environment.ts";
+import { SANDBOX_NAME } from "../sandbox/sandboxes.ts";
+import type { Child, Leftover, Spawner } from "../spawn/child.ts";
 import { Guard, type OnSupervisorDeath } from "../spawn/guard/guard.ts";
 import { loadSpawner, type SpawnerName } from "../spawn/load-spawner.ts";
 import { hasProc } from "../spawn/proc/proc.ts";
@@ -37,9 +36,10 @@ import { prepareLaunch } from "./launch.ts";
 import { LeftBehind } from "./left-behind.ts";
 import { LocalPort } from "./local-port.ts";
 import { type ActorContext, ProcessActor } from "./process-actor.ts";
+import { SpecSpawner } from "./spec-spawner.ts";
 
 /** Options of a supervisor. */
-export interface SupervisorOptions {
+export interface SupervisorOptions extends NetworkController {
   /** Overrides of the defaults in `protocol/limits.ts`. */
   readonly limits?: Partial<Limits>;
   /** How children are spawned. Default `auto`. */
@@ -92,8 +92,7 @@ export class Supervisor implements Backend {
   readonly #metrics: ProcessMetrics;
   readonly #actorContext: ActorContext;
   readonly #leftBehind: LeftBehind;
-  readonly #sandboxes: Sandboxes;
-  readonly #snapshots: ShellSnapshots;
+  readonly #specSpawner: SpecSpawner;
   readonly #spawner: Promise<Spawner>;
   #madeSpawner: Spawner | undefined;
   readonly #guard: Guard | undefined;
@@ -104,11 +103,14 @@ export class Supervisor implements Backend {
     this.#limits = withDefaults(options.limits);
     this.#clock = options.clock ?? systemClock;
     this.#onError = options.onError ?? reportToConsole;
-    this.#sandboxes = new Sandboxes(this.#clock, { widest: options.sandbox });
-    this.#snapshots = new ShellSnapshots({
+    this.#specSpawner = new SpecSpawner({
       clock: this.#clock,
       limits: this.#limits,
+      spawner: () => this.#spawner,
+      onSpawned: (child) => this.#onSpawned(child),
       onReleased: (pid, leftover) => this.#onReleased(pid, leftover),
+      onError: this.#onError,
+      own: options,
     });
     this.#leftBehind = new LeftBehind(this.#clock, (pid) => this.#guard?.forget(pid));
     const budget = new MemoryBudget(this.#limits.memoryBudgetBytes);
@@ -145,20 +147,21 @@ export class Supervisor implements Backend {
     process.on("exit", this.#onExit);
   }
 
-  start(spec: ProcessSpec, { incarnation = randomUUID(), signal }: StartOptions = {}): Promise<Process> {
-    return abortableStart(() => this.#start(spec, incarnation), signal);
+  start(spec: ProcessSpec, options: StartOptions = {}): Promise<Process> {
+    const { incarnation = randomUUID(), signal } = options;
+    return abortableStart(() => this.#start(spec, incarnation, this.#specSpawner.controllerOf(options)), signal);
   }
 
-  async #start(asked: ProcessSpec, incarnation: string): Promise<Process> {
+  async #start(asked: ProcessSpec, incarnation: string, controller: NetworkController): Promise<Process> {
     refuse(checkStart(asked, incarnation, { ...this.#limits, rawBytes: true }));
-    const spec = this.#sandboxes.confine(asked);
+    const spec = this.#specSpawner.confine(asked);
     if (spec.cwd !== undefined && !isAbsolute(spec.cwd)) {
       refuse({ field: "cwd", message: `must be an absolute path of this host, got ${spec.cwd}` });
     }
     checkDescribable(spec, this.#limits);
     const actor = this.#table.start(spec, incarnation, {
       create: (names) => this.#createActor(names, spec),
-      begin: (created) => void this.#spawn(created, spec, ownDirectory()),
+      begin: (created) => void this.#spawn(created, spec, ownDirectory(), controller),
     });
     await actor.started;
     return this.#processOf(actor, "lossless");
@@ -203,11 +206,17 @@ export class Supervisor implements Backend {
     return actor;
   }
 
-  async #spawn(actor: ProcessActor, spec: ProcessSpec, ownCwd: string | undefined): Promise<void> {
+  async #spawn(
+    actor: ProcessActor,
+    spec: ProcessSpec,
+    ownCwd: string | undefined,
+    controller: NetworkController,
+  ): Promise<void> {
     try {
       const spawner = await this.#spawner;
       const launch = await prepareLaunch(spec, ownCwd, this.#limits);
-      const child = await this.#spawnLaunch(spawner, launch, spec);
+      const owner = { processId: actor.info.processId, controller };
+      const child = await this.#specSpawner.spawn(spawner, launch, spec, owner);
       actor.post({ type: "spawned", child });
       if (actor.state === "removed") this.#metrics.discarded();
     } catch (error) {
@@ -217,20 +226,9 @@ export class Supervisor implements Backend {
     }
   }
 
-  /** Spawns what the spec asks for: with the set-up of the user's shell, in a sandbox. */
-  async #spawnLaunch(spawner: Spawner, launch: Launch, spec: ProcessSpec): Promise<Child> {
-    const spawn = async (each: Launch) => {
-      const { sandbox } = spec;
-      const child = await (sandbox ? this.#sandboxes.spawn(spawner, each, sandbox) : spawner.spawn(each));
-      this.#leftBehind.onPidReused(child.pid);
-      this.#guard?.add(child.pid, { isReserved: child.isPidReserved });
-      return child;
-    };
-    if (!spec.shellSnapshot) return spawn(launch);
-    const isKept = policyFilter(spec.envPolicy, this.#limits.envGlobSteps);
-    const use = { scope: spec.shellSnapshot.scope, isKept, spawn };
-    const { launch: wrapped, close } = await this.#snapshots.apply(launch, use, spawner.calls);
-    return spawn(wrapped).finally(close);
+  #onSpawned({ pid, isPidReserved }: Child): void {
+    this.#leftBehind.onPidReused(pid);
+    this.#guard?.add(pid, { isReserved: isPidReserved });
   }
 
   #onReleased(pid: number, leftover: Leftover | undefined): void {
@@ -259,7 +257,7 @@ export class Supervisor implements Backend {
     this.#table.refuseStarts(
       new ExecwireError("CLOSED", "the supervisor is closed; create another one to start processes"),
     );
-    this.#snapshots.close();
+    const captures = this.#specSpawner.stop();
     const actors = [...this.#unreleased];
     for (const actor of actors) {
       const reply = { resolve: () => undefined, reject: (error: unknown) => actor.report(error) };
@@ -269,9 +267,10 @@ export class Supervisor implements Backend {
     // A process that cannot be killed, stuck in the kernel, is given up.
     const giveUp = this.#clock.after(graceMs + this.#limits.closeDeadlineMs, () => {
       for (const actor of actors) actor.post({ type: "release" });
+      this.#specSpawner.giveUp();
     });
     const ended = this.#leftBehind.end(graceMs).catch(this.#onError);
-    await Promise.all(actors.map((actor) => actor.released));
+    await Promise.all([captures, ...actors.map((actor) => actor.released)]);
     await ended;
     // Processes that were added or found meanwhile have had their grace period already.
     await this.#leftBehind.end(0).catch(this.#onError);
@@ -282,6 +281,7 @@ export class Supervisor implements Backend {
       (spawner) => spawner.close(),
       () => undefined,
     );
+    this.#specSpawner.close();
     this.#guard?.close();
     this.#table.end();
   }

@@ -1,6 +1,7 @@
 // Where processes come from. A local supervisor, a remote server and a relay offer the same interface.
 import type { Observable } from "rxjs";
 import type { ProcessInfo, ProcessSpec } from "../../protocol/index.ts";
+import type { NetworkController } from "./network-controller.ts";
 import type { Process } from "./process.ts";
 
 /** How `close` ends processes that still run. */
@@ -9,8 +10,8 @@ export interface CloseOptions {
   readonly graceMs?: number;
 }
 
-/** Options of a start besides the spec. */
-export interface StartOptions {
+/** Options of a start besides the spec. `onNetworkRequest` is asked instead of that of the backend. */
+export interface StartOptions extends NetworkController {
   /**
    * Idempotency key, a uuid. It becomes the incarnation: repeating a start with the same key returns the same process; with
    * another spec it is refused (INVALID_PARAMS). Default: a new uuid.

@@ -11,6 +11,8 @@ export interface Helpers {
   readonly env: string;
   readonly bash: string;
   readonly prlimit: string;
+  /** Enters a managed network. */
+  readonly nsenter: string;
 }
 
 /** Where Linux distributions install them. */
@@ -19,6 +21,7 @@ export const SYSTEM_HELPERS: Helpers = {
   env: "/usr/bin/env",
   bash: "/bin/bash",
   prlimit: "/usr/bin/prlimit",
+  nsenter: "/usr/bin/nsenter",
 };
 
 const PACKAGES: Readonly<Record<keyof Helpers, string>> = {
@@ -26,6 +29,7 @@ const PACKAGES: Readonly<Record<keyof Helpers, string>> = {
   env: "coreutils",
   bash: "bash",
   prlimit: "util-linux",
+  nsenter: "util-linux",
 };
 
 const OTHERS_MAY_WRITE = 0o022;

@@ -3,6 +3,7 @@
 //
 // env        ignores signals, so that Ctrl-C and SIGTERM reach the command and not bubblewrap, which would end it at once
 // prlimit    if the policy has limits
+// nsenter    into a managed network, if the policy has one
 // bwrap      its arguments and the filter come by descriptor: no secret in /proc/PID/cmdline, no limit of length
 //   env      default signals again
 //   bash     reports that the set-up is complete, then executes the command with its own name (argv[0])
@@ -19,6 +20,7 @@ import { ownDirectory } from "../spawn/start-state.ts";
 import { fileView } from "./file-view.ts";
 import { type Helpers, refuseWritable, SYSTEM_HELPERS, trustHelpers, unavailable } from "./helpers.ts";
 import { Placeholders } from "./placeholders.ts";
+import type { SandboxNetwork } from "./sandbox-network.ts";
 import { seccompFilter } from "./seccomp.ts";
 import { hintFor } from "./unavailable-hints.ts";
 
@@ -61,18 +63,23 @@ export class Launcher {
     this.#paths = helpers;
   }
 
-  /** Resolves if sandboxes work here; rejects with SANDBOX_UNAVAILABLE and a hint. The first call runs an empty sandbox. */
-  async probe(): Promise<void> {
-    await this.#trusted();
+  /**
+   * Resolves with the real paths of the helpers if sandboxes work here; rejects with SANDBOX_UNAVAILABLE and a hint. The first
+   * call runs an empty sandbox.
+   */
+  async probe(): Promise<Helpers> {
+    return await this.#trusted();
   }
 
   /**
    * Wraps a launch. Rejects with SANDBOX_UNAVAILABLE, or with INVALID_PARAMS for a policy that cannot be enforced here. What the
    * command itself needs is looked up inside the sandbox: a program hidden there makes it exit with 127.
    */
-  async prepare(launch: Launch, policy: SandboxPolicy): Promise<SandboxedLaunch> {
+  async prepare(launch: Launch, policy: SandboxPolicy, managed?: SandboxNetwork): Promise<SandboxedLaunch> {
     const helpers = await this.#trusted();
-    const { network = "none", unixSockets = false, limits } = policy;
+    const { unixSockets = false, limits } = policy;
+    // Anything but an explicit `full` has no way to the host's network, except through a proxy.
+    const network = policy.network === "full" ? "full" : "none";
     const filter = seccompFilter({ network, unixSockets });
     if (!filter) throw unavailable(`there is no system-call filter for the architecture ${process.arch}`);
     const cwd = directoryOf(launch);
@@ -99,7 +106,7 @@ export class Launcher {
       const seccomp = open(() => this.#calls.memoryFile(filter));
       const args = [
         ...ISOLATION,
-        ...(network === "none" ? ["--unshare-net"] : []),
+        ...(network === "none" && !managed ? ["--unshare-net"] : []),
         "--seccomp",
         String(seccomp),
         ...view.args,
@@ -117,6 +124,7 @@ export class Launcher {
         helpers.env,
         `--ignore-signal=${SIGNALS}`,
         ...limitArgs(helpers.prlimit, limits),
+        ...networkArgs(helpers.nsenter, managed),
         helpers.bubblewrap,
         "--args",
         String(argsFile),
@@ -184,6 +192,13 @@ function setVariable(entry: string): string[] {
 function directoryOf({ cwd = ownDirectory() }: Launch): string {
   if (cwd !== undefined) return cwd;
   throw spawnFailed("cwd-not-found", "the working directory was removed, so it cannot be entered in a sandbox", ".");
+}
+
+/** The user namespace first: it has the right to enter the other one. */
+function networkArgs(nsenter: string, managed: SandboxNetwork | undefined): readonly string[] {
+  if (!managed) return [];
+  const { user, net } = managed.paths;
+  return [nsenter, `--user=${user}`, "--preserve-credentials", `--net=${net}`, "--"];
 }
 
 function limitArgs(prlimit: string, limits: SandboxPolicy["limits"]): readonly string[] {

@@ -11,6 +11,8 @@ const MAX_RULES = 400;
 
 const RANK: Readonly<Record<FileAccess, number>> = { none: 0, read: 1, write: 2 };
 
+type Network = NonNullable<SandboxPolicy["network"]>;
+
 /** A rule for one path of the host. */
 interface HostRule {
   readonly path: string;
@@ -23,7 +25,7 @@ interface HostRule {
 export function wideningOf(policy: SandboxPolicy, limit: SandboxPolicy): string | undefined {
   const { network = "none", unixSockets = false } = policy;
   const { network: widest = "none", unixSockets: mayConnect = false } = limit;
-  if (network !== "none" && network !== widest) return `its network is ${network}, not ${widest}`;
+  if (!isNarrowerNetwork(network, widest)) return `its network is ${networkName(network)}, not ${networkName(widest)}`;
   if (unixSockets && !mayConnect) return "it may connect to unix sockets";
   const [own, allowed] = [hostRules(policy.files), hostRules(limit.files)];
   if (own.length + allowed.length > MAX_RULES) return `it cannot be compared with more than ${MAX_RULES} rules`;
@@ -38,6 +40,15 @@ export function wideningOf(policy: SandboxPolicy, limit: SandboxPolicy): string 
     }
   }
   return undefined;
+}
+
+/** A managed network reaches nothing that the full one does not. Two managed ones are not compared. */
+function isNarrowerNetwork(network: Network, widest: Network): boolean {
+  return network === "none" || widest === "full" || JSON.stringify(network) === JSON.stringify(widest);
+}
+
+function networkName(network: Network): string {
+  return typeof network === "string" ? network : `managed (${JSON.stringify(network)})`;
 }
 
 /** The stricter of each bound. */

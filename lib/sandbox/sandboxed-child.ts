@@ -2,18 +2,33 @@
 import type { Observable } from "rxjs";
 import type { KillScope, SignalName, StreamName, TerminalSize } from "../../protocol/index.ts";
 import type { Child, ChildEvent, ChildStdin, Leftover, ProcessInspector } from "../spawn/child.ts";
+import type { SandboxNetwork } from "./sandbox-network.ts";
+
+/** What a sandbox adds to a child. */
+export interface SandboxedChildOptions {
+  /** Signals the command alone; returns false if it is gone. */
+  readonly signalCommand: (signal: SignalName) => boolean;
+  /** Called at the release. */
+  readonly cleanUp: () => void;
+  /** Closed at the release. */
+  readonly network: SandboxNetwork | undefined;
+}
+
+/** Signals that ask a process to end. */
+const ENDING: readonly SignalName[] = ["SIGTERM", "SIGKILL", "SIGHUP", "SIGINT", "SIGQUIT"];
 
 /** A child in a sandbox. */
 export class SandboxedChild implements Child {
   readonly #child: Child;
-  readonly #signalCommand: (signal: SignalName) => boolean;
-  readonly #cleanUp: () => void;
+  readonly #options: SandboxedChildOptions;
 
-  /** `signalCommand` signals the command alone, and returns false if it is gone. `cleanUp` is called at the release. */
-  constructor(child: Child, signalCommand: (signal: SignalName) => boolean, cleanUp: () => void) {
+  constructor(child: Child, options: SandboxedChildOptions) {
     this.#child = child;
-    this.#signalCommand = signalCommand;
-    this.#cleanUp = cleanUp;
+    this.#options = options;
+  }
+
+  get networkDenied(): boolean {
+    return this.#options.network?.hasDenied ?? false;
   }
 
   get pid(): number {
@@ -53,7 +68,8 @@ export class SandboxedChild implements Child {
   }
 
   kill(signal: SignalName, scope: KillScope): void {
-    if (scope !== "process" || !this.#signalCommand(signal)) this.#child.kill(signal, scope);
+    if (ENDING.includes(signal)) this.#options.network?.refusePending();
+    if (scope !== "process" || !this.#options.signalCommand(signal)) this.#child.kill(signal, scope);
   }
 
   hasSurvivors(scope: KillScope): boolean {
@@ -61,7 +77,8 @@ export class SandboxedChild implements Child {
   }
 
   release(): Leftover | undefined {
-    this.#cleanUp();
+    this.#options.cleanUp();
+    this.#options.network?.close();
     return this.#child.release();
   }
 }

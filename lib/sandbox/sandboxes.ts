@@ -10,6 +10,7 @@ import { hostSignalNumber } from "../spawn/signals.ts";
 import { Ceiling } from "./ceiling.ts";
 import { type Helpers, unavailable } from "./helpers.ts";
 import { Launcher } from "./launcher.ts";
+import type { SandboxNetwork } from "./sandbox-network.ts";
 import { SandboxedChild } from "./sandboxed-child.ts";
 import { hintFor } from "./unavailable-hints.ts";
 
@@ -48,25 +49,59 @@ export class Sandboxes {
     return this.#ceiling ? { ...spec, sandbox: this.#ceiling.under(spec.sandbox) } : spec;
   }
 
-  /** Spawns it; rejects with SANDBOX_FAILED, with SANDBOX_UNAVAILABLE, or as `Spawner.spawn` does, and leaves nothing behind. */
-  async spawn(spawner: Spawner, launch: Launch, policy: SandboxPolicy): Promise<Child> {
-    const { calls } = spawner;
-    if (!calls) throw unavailable("it needs Linux and the posix spawner, which is not in use here");
-    await this.#ceiling?.checkLinks(policy);
+  /** The real path of bubblewrap; rejects with SANDBOX_UNAVAILABLE if sandboxes do not work here. */
+  async bubblewrap(spawner: Spawner): Promise<string> {
+    return (await this.#launcherFor(callsOf(spawner)).probe()).bubblewrap;
+  }
+
+  /**
+   * Spawns it; rejects with SANDBOX_FAILED, with SANDBOX_UNAVAILABLE, or as `Spawner.spawn` does, and leaves nothing behind. It
+   * closes the network, which a policy with a managed one needs, with the child or when it rejects.
+   */
+  async spawn(spawner: Spawner, launch: Launch, policy: SandboxPolicy, network?: SandboxNetwork): Promise<Child> {
+    try {
+      await this.#ceiling?.checkLinks(policy);
+      if (typeof policy.network === "object" && !network) throw unavailable("there is no managed network for it");
+      return await this.#spawn(spawner, launch, policy, network);
+    } catch (error) {
+      network?.close();
+      throw error;
+    }
+  }
+
+  #launcherFor(calls: SandboxCalls): Launcher {
     this.#launcher ??= new Launcher(calls, this.#helpers);
-    const { launch: wrapped, ready, closeInherited, cleanUp } = await this.#launcher.prepare(launch, policy);
+    return this.#launcher;
+  }
+
+  async #spawn(
+    spawner: Spawner,
+    launch: Launch,
+    policy: SandboxPolicy,
+    network: SandboxNetwork | undefined,
+  ): Promise<Child> {
+    const calls = callsOf(spawner);
+    const prepared = await this.#launcherFor(calls).prepare(launch, policy, network);
+    const { launch: wrapped, ready, closeInherited, cleanUp } = prepared;
     const isReady = untilReady(ready);
     try {
       const child = await spawner.spawn(wrapped).finally(closeInherited);
       const cancel = this.#clock.after(SETUP_TIMEOUT_MS, () => child.kill("SIGKILL", "tree"));
       if (!(await isReady.finally(cancel))) throw failed(await outputOf(child));
+      network?.entered();
       const { pid } = child;
-      return new SandboxedChild(child, (signal) => signalCommand(calls, pid, signal), cleanUp);
+      const signalPid = (signal: SignalName) => signalCommand(calls, pid, signal);
+      return new SandboxedChild(child, { signalCommand: signalPid, cleanUp, network });
     } catch (error) {
       cleanUp();
       throw error;
     }
   }
+}
+
+function callsOf({ calls }: Spawner): SandboxCalls {
+  if (!calls) throw unavailable("it needs Linux and the posix spawner, which is not in use here");
+  return calls;
 }
 
 /** Whether a byte comes before the end. Closes the descriptor. */

@@ -18,6 +18,7 @@ import { CLOSE, type Transport } from "../transport/transport.ts";
 import { roleOf } from "./auth.ts";
 import { Dispatcher } from "./dispatcher.ts";
 import { ChangeSubscription } from "./sending/change-subscription.ts";
+import { NetworkQuestions } from "./sending/network-questions.ts";
 import { Outbox } from "./sending/outbox.ts";
 import { Pace } from "./sending/pace.ts";
 import type { ServedConnection, ServerContext } from "./server-context.ts";
@@ -39,6 +40,7 @@ export class Connection implements ServedConnection {
   #pace: Pace | undefined;
   readonly #outbox: Outbox;
   readonly #changes: ChangeSubscription;
+  readonly network: NetworkQuestions;
   /** The token of the upgrade request. */
   readonly #token: string | undefined;
   #session: NativeSession | undefined;
@@ -63,6 +65,7 @@ export class Connection implements ServedConnection {
       onOverflow: () => this.#drop(),
       onStalled: () => this.close(CLOSE.tryLater, "the client does not read what was sent"),
     });
+    this.network = new NetworkQuestions(this.#outbox);
     this.#changes = new ChangeSubscription(this.#outbox, limits.frameBytes);
     this.#deadline = clock.after(limits.handshakeMs, () =>
       this.close(CLOSE.timeout, "no hello within the handshake time"),
@@ -135,6 +138,8 @@ export class Connection implements ServedConnection {
         return this.#dispatcher.request(message, frame.length);
       case "ack":
         return this.#dispatcher.ack(message.channel, message.seq);
+      case "networkAnswer":
+        return this.network.answer(message.id, message.answer);
       case "ping":
         return this.#pong();
       case "pong":
@@ -266,6 +271,7 @@ export class Connection implements ServedConnection {
     this.#outbox.end();
     this.#pace?.end();
     this.#dispatcher?.end();
+    this.network.end();
     if (this.#session) this.#context.sessions.detach(this.#session, this);
     this.#context.onOver(this);
   }

@@ -75,13 +75,13 @@ const change = { view: false, once: true };
 export const methods: { readonly [M in MethodName]: Method<M> } = {
   "process/start": {
     ...change,
-    async handle({ spec, incarnation, subscribe: delivery }, { processes, session, subscribe, limits }) {
+    async handle({ spec, incarnation, subscribe: delivery, network }, { processes, session, subscribe, limits }) {
       if (spec.inheritFds?.length) {
         throw new ExecwireError("UNSUPPORTED", "descriptors cannot be inherited from another machine", {
           data: { what: "inheritFds" },
         });
       }
-      const shared = await session.start(processes, spec, incarnation);
+      const shared = await session.start(processes, spec, incarnation, network);
       const process = infoOf(shared, limits);
       if (!delivery) return { process };
       subscribe(shared, 0, delivery);

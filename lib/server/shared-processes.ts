@@ -1,7 +1,7 @@
 // The processes that this server's connections have used: each is looked up once, and all connections share the object.
 import type { ProcessAddress, ProcessInfo, ProcessSpec } from "../../protocol/index.ts";
 import { ExecwireError } from "../errors.ts";
-import type { Backend } from "../process/backend.ts";
+import type { Backend, StartOptions } from "../process/backend.ts";
 import type { Process } from "../process/process.ts";
 import { SharedProcess } from "./shared-process.ts";
 
@@ -18,8 +18,8 @@ export class SharedProcesses {
   }
 
   /** Starts a process. Repeating the call with the same incarnation returns the same process. */
-  async start(spec: ProcessSpec, incarnation: string): Promise<SharedProcess> {
-    const shared = this.#shared(await this.#backend.start(spec, { incarnation }));
+  async start(spec: ProcessSpec, options: StartOptions): Promise<SharedProcess> {
+    const shared = this.#shared(await this.#backend.start(spec, options));
     this.#found.set(shared.process.id, Promise.resolve(shared));
     return shared;
   }

@@ -73,6 +73,8 @@ export interface Child extends KillTarget {
    */
   readonly events$: Observable<ChildEvent>;
   readonly stdin: ChildStdin | undefined;
+  /** Whether a managed network has refused a connection of it so far; undefined without one. */
+  readonly networkDenied?: boolean;
   /** Stops reading; the child blocks once the kernel's buffer is full. */
   pause(): void;
   resume(): void;
@@ -146,6 +148,8 @@ export interface Spawner {
   spawn(launch: Launch): Promise<Child>;
   /** The system calls that a sandbox needs; undefined where children cannot inherit descriptors of any number. */
   readonly calls?: SandboxCalls;
+  /** Calls the function, which starts a helper by other means that must not be mistaken for one of the children. */
+  startHelper?<T>(start: () => T): T;
   /** Repeats kills now, for a program about to exit; otherwise a microtask does it. They reach processes forked meanwhile. */
   finishKills(): void;
   /** Releases the spawner's own resources. Its children are unaffected. */

@@ -6,6 +6,7 @@ import { refusal } from "../support/refusal.ts";
 import { clientRows } from "./client-rows.ts";
 import { connectionRows } from "./connection-rows.ts";
 import { memoryRows } from "./memory-rows.ts";
+import { networkRows } from "./network-rows.ts";
 import { processRows } from "./process-rows.ts";
 import { socketRows } from "./socket-rows.ts";
 import { cleanUp, FakeServer, type Row } from "./worlds.ts";
@@ -17,6 +18,7 @@ const rows: { readonly [K in keyof Limits]: Row } = {
   ...memoryRows,
   ...clientRows,
   ...socketRows,
+  ...networkRows,
 };
 
 const table = Object.entries(rows).map(([name, [seen, look]]) => ({ name, seen, look }));

@@ -47,8 +47,27 @@ const fromClient: [string, ClientMessage, string][] = [
     `83 "type"="hello" "version"=01 "resume"=83 "sessionId"="s" "secret"="x" "pending"=92 cd012c ce00011170`,
   ],
   ["ack", { type: "ack", channel: 3, seq: 128 }, `83 "type"="ack" "channel"=03 "seq"=cc80`],
+  [
+    "networkAnswer",
+    { type: "networkAnswer", id: 3, answer: "allow" },
+    `83 "type"="networkAnswer" "id"=03 "answer"="allow"`,
+  ],
+  [
+    "networkAnswer with a reason",
+    { type: "networkAnswer", id: 3, answer: { deny: "no" } },
+    `83 "type"="networkAnswer" "id"=03 "answer"=81 "deny"="no"`,
+  ],
   ["ping", { type: "ping" }, `81 "type"="ping"`],
   ["pong", { type: "pong" }, `81 "type"="pong"`],
+  [
+    "process/start of a managed network",
+    request("process/start", {
+      spec: { argv: ["a"] },
+      incarnation: "i",
+      network: { requests: true, decisions: false },
+    }),
+    REQUEST("process/start", `83 "spec"=81 "argv"=91 "a" "incarnation"="i" "network"=82 "requests"=c3 "decisions"=c2`),
+  ],
   [
     "process/start",
     request("process/start", { spec: { argv: ["/bin/true"], env: {} }, incarnation: "i", subscribe: "lossless" }),
@@ -200,6 +219,35 @@ const fromServer: [string, ServerMessage, string][] = [
     `83 "type"="failed" "channel"=03 "error"=82 "code"="START_CANCELLED" "message"="no"`,
   ],
   ["change", { type: "change", process }, `82 "type"="change" "process"=${PROCESS}`],
+  [
+    "networkRequest",
+    {
+      type: "networkRequest",
+      id: 3,
+      incarnation: "i",
+      request: { processId: "p", protocol: "connect", host: "a.test", port: 443, method: "CONNECT" },
+    },
+    `84 "type"="networkRequest" "id"=03 "incarnation"="i" "request"=85 "processId"="p" "protocol"="connect" "host"="a.test" "port"=cd01bb "method"="CONNECT"`,
+  ],
+  ["networkRequestOver", { type: "networkRequestOver", id: 3 }, `82 "type"="networkRequestOver" "id"=03`],
+  [
+    "networkDecision",
+    {
+      type: "networkDecision",
+      incarnation: "i",
+      decision: {
+        processId: "p",
+        protocol: "socks5",
+        host: "a.test",
+        port: 22,
+        time: 5,
+        decision: "deny",
+        source: "policy",
+        reason: "denied",
+      },
+    },
+    `83 "type"="networkDecision" "incarnation"="i" "decision"=88 "processId"="p" "protocol"="socks5" "host"="a.test" "port"=16 "time"=05 "decision"="deny" "source"="policy" "reason"="denied"`,
+  ],
   ["ping", { type: "ping" }, `81 "type"="ping"`],
   ["pong", { type: "pong" }, `81 "type"="pong"`],
 ];

@@ -5,6 +5,7 @@ import { afterAll, expect, it } from "@jest/globals";
 import { run } from "../../lib/exec/run/run.ts";
 import { createSupervisor } from "../../lib/local/supervisor.ts";
 import type { FileRule, SandboxPolicy } from "../../protocol/index.ts";
+import { outcome } from "../support/outcome.ts";
 import { refusal } from "../support/refusal.ts";
 import { makeScratch } from "../support/scratch.ts";
 import { describeSandbox, READ_ONLY } from "./sandbox-host.ts";
@@ -66,6 +67,29 @@ describeSandbox("a supervisor with a sandbox", () => {
       files: [{ path: { named: "platform" }, access: "read" } as const, { path, access: "read" } as const],
     };
     await expect(sh("cat link/file", linked)).rejects.toThrow(`leads to ${secret}`);
+  });
+
+  it("with a managed network lets no start decide about it", async () => {
+    const network = { mode: "managed", allow: [], deny: [] } as const;
+    const managed = createSupervisor({ sandbox: { ...READ_ONLY, network } });
+    let asked = 0;
+    const decisions: string[] = [];
+    try {
+      const process = await managed.start(
+        { argv: ["/bin/sh", "-c", "curl -s http://a.test/"], env: { PATH: "/usr/bin:/bin" } },
+        {
+          onNetworkRequest: () => {
+            asked += 1;
+            return "allow";
+          },
+          onNetworkDecision: ({ decision, reason }) => decisions.push(`${decision} ${reason}`),
+        },
+      );
+      await outcome(process);
+    } finally {
+      await managed.close({ graceMs: 0 });
+    }
+    expect([asked, decisions]).toEqual([0, [expect.stringMatching(/^deny/)]]);
   });
 
   it("is not made with a policy that makes no sense", () => {

@@ -1,16 +1,20 @@
 // The state that survives a lost connection, in every protocol: the client's identity, and the processes that end with its
 // session.
 import { randomUUID } from "node:crypto";
-import type { ProcessSpec } from "../../../protocol/index.ts";
+import type { NetworkWishes, ProcessSpec } from "../../../protocol/index.ts";
 import { ExecwireError } from "../../errors.ts";
 import { terminateTree } from "../../process/end-tree.ts";
+import type { NetworkController } from "../../process/network-controller.ts";
 import type { Role } from "../auth.ts";
+import { DETACHED, type NetworkClient } from "../sending/network-questions.ts";
 import type { SharedProcess } from "../shared-process.ts";
 import type { SharedProcesses } from "../shared-processes.ts";
 
 /** The current connection of a session. */
 export interface SessionConnection {
   send(frame: Uint8Array): void;
+  /** The client's part in the managed networks of its processes. */
+  readonly network?: NetworkClient;
   /** Called when another connection has resumed the session. */
   supersede(): void;
 }
@@ -53,11 +57,18 @@ export class Session<K extends SessionState = SessionState, C extends SessionCon
   }
 
   /** Starts a process that ends with the session, unless `onDetach` is `keep`. Rejects with CLOSED if the session has ended. */
-  async start(processes: SharedProcesses, spec: ProcessSpec, incarnation: string): Promise<SharedProcess> {
+  async start(
+    processes: SharedProcesses,
+    spec: ProcessSpec,
+    incarnation: string,
+    wishes: NetworkWishes = {},
+  ): Promise<SharedProcess> {
     if (this.over) throw new ExecwireError("CLOSED", "the session has ended and starts no more processes");
     const processId = spec.processId ?? incarnation;
     this.starting.add(processId);
-    const shared = await processes.start(spec, incarnation).finally(() => this.starting.delete(processId));
+    const shared = await processes
+      .start(spec, { incarnation, ...this.#controller(incarnation, wishes) })
+      .finally(() => this.starting.delete(processId));
     // The first owner keeps the process: another client that repeats the start gets the process, but does not own it.
     if (spec.onDetach === "keep" || shared.owner) return shared;
     shared.owner = this;
@@ -65,6 +76,16 @@ export class Session<K extends SessionState = SessionState, C extends SessionCon
     if (!this.over) return shared;
     await terminateTree(shared.process);
     throw new ExecwireError("CLOSED", "the session ended while the process was starting; the process was ended");
+  }
+
+  /** Of the connection that is current when something is asked or reported. */
+  #controller(incarnation: string, { requests, decisions }: NetworkWishes): NetworkController {
+    return {
+      onNetworkRequest: requests
+        ? (request, signal) => this.connection?.network?.ask(incarnation, request, signal) ?? DETACHED
+        : undefined,
+      onNetworkDecision: decisions ? (decision) => this.connection?.network?.report(incarnation, decision) : undefined,
+    };
   }
 
   /** Makes `connection` the only connection. An earlier one is superseded. */

@@ -25,7 +25,6 @@ const PROXY = {
   mode: "limited",
   allowLocalBinding: false,
 };
-const SHELL_SNAPSHOT = { scopeId: "s", shell: { name: "bash", path: "/bin/bash" } };
 
 export const refusals = [
   refused("sandbox-string", "a sandbox that is not an object is -32602", { sandbox: "x" }),
@@ -39,5 +38,4 @@ export const refusals = [
     "ours",
   ),
   refused("enforce", "an enforced managed network is refused", { enforceManagedNetwork: true }, "ours"),
-  refused("shell-snapshot", "a shell snapshot is refused", { shellSnapshot: SHELL_SNAPSHOT }, "ours"),
 ];

@@ -82,6 +82,16 @@ describe("a policy is stricter than another", () => {
   });
 });
 
+it("a managed network is stricter than the host's, and two different ones are not compared", () => {
+  const managed = (allow: readonly string[]) => policy([], { network: { mode: "managed", allow, deny: [] } });
+  expect(wideningOf(managed(["a.test"]), policy([], { network: "full" }))).toBeUndefined();
+  expect(wideningOf(managed(["a.test"]), managed(["a.test"]))).toBeUndefined();
+  expect(wideningOf(policy([], { network: "none" }), managed([]))).toBeUndefined();
+  for (const network of ["none", managed([]).network] as const)
+    expect(wideningOf(managed(["a.test"]), policy([], network && { network }))).toContain("its network is managed");
+  expect(wideningOf(policy([], { network: "full" }), managed([]))).toContain("its network is full");
+});
+
 it("of two bounds the stricter holds", () => {
   expect(strictestBounds({ cpuSeconds: 2, openFiles: 64 }, { cpuSeconds: 1, coreBytes: 0 })).toEqual({
     cpuSeconds: 1,
