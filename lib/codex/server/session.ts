@@ -11,6 +11,14 @@ export interface StartedProcess {
   readonly subscription: CodexSubscription;
 }
 
+/** What a client's id stands for. */
+export interface ProcessEntry {
+  /** The outcome of the start, undefined when it failed. */
+  readonly started: Promise<StartedProcess | undefined>;
+  /** Ends a start that is not over; undefined once it is. */
+  cancel?: (() => void) | undefined;
+}
+
 /** A connection, as its session sees it. */
 export interface Attachment extends SessionConnection, PushTarget {
   /** Another connection asks for this session: closes the connection unless its peer proves to be alive. */
@@ -22,8 +30,8 @@ export type CodexSession = Session<ClientProcesses, Attachment>;
 
 /** The processes of one client. */
 export class ClientProcesses implements SessionState {
-  /** By the client's id, until the process is removed: the outcome of the start, undefined when it failed. Calls wait for it. */
-  readonly byId = new Map<string, Promise<StartedProcess | undefined>>();
+  /** By the client's id, until the process is removed. */
+  readonly byId = new Map<string, ProcessEntry>();
   /** Processes that run or can still be read. */
   readonly started = new Map<SharedProcess, StartedProcess>();
 

@@ -67,22 +67,29 @@ export function specOf(
   if (params.processId.length > processIdChars) {
     throw wrongParams(`processId has ${params.processId.length} characters; at most ${processIdChars} are allowed`);
   }
-  if (argv.length === 0) throw wrongParams("argv must not be empty");
+  const directory = cwdOf(cwd);
+  const sandbox = policyOf(params.sandbox);
   refuseRestrictions(params);
-  refuseNul({ argv, arg0: arg0 === undefined ? [] : [arg0], env: Object.values(env) });
+  if (argv.length === 0) throw wrongParams("argv must not be empty");
+  refuseNul({ argv, arg0: arg0 === undefined ? [] : [arg0], env: Object.entries(env).flat() });
   return present({
     argv,
-    cwd: cwdOf(cwd),
-    // The exec-server adds this variable, and no other, to the environment of a terminal.
-    ...childEnvironment({ ...params, env: tty && !params.envPolicy ? { SHELL: shell, ...env } : env }),
+    cwd: directory,
+    ...childEnvironment({ ...params, env: tty ? { SHELL: shellOf(params, shell), ...env } : env }),
     tty,
     pipeStdin,
     arg0,
-    sandbox: policyOf(params.sandbox),
+    sandbox,
     shellSnapshot: snapshotOf(params),
     // Shown in lists, where the process has another id, which is unique on this host.
     labels: { codex: [...params.processId.replaceAll("\0", "")].slice(0, 64).join("") },
   });
+}
+
+/** The exec-server adds this variable, and no other, to the environment of a terminal that has none. */
+function shellOf({ envPolicy }: Decoded<typeof fields>, shell: string): string {
+  const inherited = envPolicy && envPolicy.inherit !== "none" ? process.env.SHELL : undefined;
+  return envPolicy?.set.SHELL ?? inherited ?? shell;
 }
 
 function cwdOf(cwd: PathUri): string {
