@@ -30,6 +30,7 @@ import { loadSpawner, type SpawnerName } from "../spawn/load-spawner.ts";
 import { hasProc } from "../spawn/proc/proc.ts";
 import { isSignal } from "../spawn/signals.ts";
 import { ownDirectory, shownDirectory } from "../spawn/start-state.ts";
+import { ProcessEvents } from "../telemetry/process-events.ts";
 import { followProcesses, type ProcessMetrics, processMetrics } from "../telemetry/process-metrics.ts";
 import { prepareLaunch } from "./launch.ts";
 import { LeftBehind } from "./left-behind.ts";
@@ -84,6 +85,7 @@ export class Supervisor implements Backend {
   readonly #clock: Clock;
   readonly #onError: ReportError;
   readonly #metrics: ProcessMetrics;
+  readonly #events: ProcessEvents;
   readonly #actorContext: ActorContext;
   readonly #leftBehind: LeftBehind;
   readonly #specSpawner: SpecSpawner;
@@ -118,7 +120,9 @@ export class Supervisor implements Backend {
     });
     this.changes$ = this.#table.changes$;
     this.#metrics = processMetrics(options.meter);
-    followProcesses(this.#metrics, this.changes$, ({ processId }) => this.#table.find(processId)?.log.exited?.result);
+    const exitOf = ({ processId }: ProcessInfo) => this.#table.find(processId)?.log.exited;
+    followProcesses(this.#metrics, this.changes$, (info) => exitOf(info)?.result);
+    this.#events = new ProcessEvents(this.changes$, exitOf);
     this.#actorContext = {
       clock: this.#clock,
       limits: this.#limits,
@@ -130,8 +134,7 @@ export class Supervisor implements Backend {
     };
     const { spawner = "auto", subreaper = false, onSupervisorDeath = hasProc() ? "kill" : "keep" } = options;
     if (onSupervisorDeath === "kill") this.#guard = new Guard(this.#onError);
-    const guard = this.#guard;
-    this.#spawner = typeof spawner === "function" ? spawner() : loadSpawner({ spawner, subreaper, guard });
+    this.#spawner = typeof spawner === "function" ? spawner() : loadSpawner({ spawner, subreaper, guard: this.#guard });
     const keep = (made: Spawner) => {
       this.#madeSpawner = made;
     };
@@ -194,6 +197,7 @@ export class Supervisor implements Backend {
       this.#actorContext,
       spec.timeoutMs,
     );
+    this.#events.starting(actor.info, spec, actor.started);
     // Before `changes$` reports the start: a subscriber may close the supervisor, which ends the unreleased processes.
     this.#unreleased.add(actor);
     void actor.released.then(() => this.#unreleased.delete(actor));
@@ -233,12 +237,11 @@ export class Supervisor implements Backend {
 
   #processOf(actor: ProcessActor, delivery: DeliveryMode): Process {
     const port = new LocalPort(actor.info.processId, actor, { clock: this.#clock, graceMs: this.#limits.graceMs });
-    const { log } = actor;
     const bounds = { limits: this.#limits, isSignal };
     const unread = { clock: this.#clock, limits: this.#limits };
     return new Process({
       info: () => actor.info,
-      log,
+      log: actor.log,
       port,
       bounds,
       delivery,
