@@ -1,9 +1,9 @@
 // Spawns what a spec asks for: with the set-up of the user's shell, in a sandbox, on the network that its policy gives it.
-import type { Limits, ProcessSpec } from "../../protocol/index.ts";
+import type { Limits, ProcessSpec, SandboxPolicy } from "../../protocol/index.ts";
 import type { Clock } from "../clock.ts";
 import { ManagedNetworks } from "../network/managed-networks.ts";
 import { proxyVariables } from "../network/proxy-variables.ts";
-import type { NetworkController } from "../process/network-controller.ts";
+import { controllerFor, type NetworkController } from "../process/network-controller.ts";
 import { Sandboxes } from "../sandbox/sandboxes.ts";
 import { ShellSnapshots } from "../shell/shell-snapshots.ts";
 import type { Child, Launch, Leftover, Spawner } from "../spawn/child.ts";
@@ -18,6 +18,8 @@ export interface SpecSpawnerOptions {
   readonly onSpawned: (child: Child) => void;
   readonly onReleased: (pid: number, leftover: Leftover | undefined) => void;
   readonly onError: (error: unknown) => void;
+  /** What applies to every process: its sandbox, and the handlers for its network. */
+  readonly own: NetworkController & { readonly sandbox?: SandboxPolicy };
 }
 
 /** Which process is spawned. */
@@ -36,7 +38,7 @@ export class SpecSpawner {
   constructor(options: SpecSpawnerOptions) {
     const { clock, limits, spawner, onReleased, onError } = options;
     this.#options = options;
-    this.#sandboxes = new Sandboxes(clock);
+    this.#sandboxes = new Sandboxes(clock, { widest: options.own.sandbox });
     this.#snapshots = new ShellSnapshots({ clock, limits, onReleased });
     this.#networks = new ManagedNetworks({
       clock,
@@ -48,6 +50,18 @@ export class SpecSpawner {
         return used.startHelper ? used.startHelper(() => start(bubblewrap)) : start(bubblewrap);
       },
     });
+  }
+
+  /** See `Sandboxes`. */
+  confine(spec: ProcessSpec): ProcessSpec {
+    return this.#sandboxes.confine(spec);
+  }
+
+  /** The handlers for the network of a start. With one network for all processes, a start decides nothing, and gets the decisions. */
+  controllerOf(start: NetworkController): NetworkController {
+    const { own } = this.#options;
+    const { onNetworkDecision } = start;
+    return controllerFor(own, typeof own.sandbox?.network === "object" ? { onNetworkDecision } : start);
   }
 
   /** Spawns a launch that was made from the spec. */

@@ -10,6 +10,7 @@ import {
   type Limits,
   type ProcessInfo,
   type ProcessSpec,
+  type SandboxPolicy,
 } from "../../protocol/index.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { ExecwireError, refuse } from "../errors.ts";
@@ -19,7 +20,7 @@ import { type GuardedObservable, type ReportError, reportToConsole } from "../lo
 import { MemoryBudget } from "../log/memory-budget.ts";
 import type { Backend, CloseOptions, StartOptions } from "../process/backend.ts";
 import { abortableStart } from "../process/end-tree.ts";
-import { controllerFor, type NetworkController } from "../process/network-controller.ts";
+import type { NetworkController } from "../process/network-controller.ts";
 import { Process } from "../process/process.ts";
 import { checkDescribable, describeStart } from "../process/process-info.ts";
 import { unknownProcess } from "../process/refusals.ts";
@@ -49,6 +50,11 @@ export interface SupervisorOptions extends NetworkController {
    * supervisor: those could be mistaken for descendants of its processes. Default false.
    */
   readonly subreaper?: boolean;
+  /**
+   * The sandbox of every process. A process's own may only be stricter: FORBIDDEN, unless that is proved. Its paths are resolved
+   * when the supervisor is created.
+   */
+  readonly sandbox?: SandboxPolicy;
   /**
    * What happens to the processes when this program ends without `close` and cannot end them itself: by a signal for which it
    * has no listener, or by SIGKILL. `kill` (the default on Linux; elsewhere createSupervisor throws UNSUPPORTED): a small helper
@@ -89,7 +95,6 @@ export class Supervisor implements Backend {
   readonly #actorContext: ActorContext;
   readonly #leftBehind: LeftBehind;
   readonly #specSpawner: SpecSpawner;
-  readonly #controller: NetworkController;
   readonly #spawner: Promise<Spawner>;
   #madeSpawner: Spawner | undefined;
   readonly #guard: Guard | undefined;
@@ -107,8 +112,8 @@ export class Supervisor implements Backend {
       onSpawned: (child) => this.#onSpawned(child),
       onReleased: (pid, leftover) => this.#onReleased(pid, leftover),
       onError: this.#onError,
+      own: options,
     });
-    this.#controller = options;
     this.#leftBehind = new LeftBehind(this.#clock, (pid) => this.#guard?.forget(pid));
     const budget = new MemoryBudget(this.#limits.memoryBudgetBytes);
     this.#table = new ProcessTable({
@@ -147,11 +152,12 @@ export class Supervisor implements Backend {
 
   start(spec: ProcessSpec, options: StartOptions = {}): Promise<Process> {
     const { incarnation = randomUUID(), signal } = options;
-    return abortableStart(() => this.#start(spec, incarnation, controllerFor(this.#controller, options)), signal);
+    return abortableStart(() => this.#start(spec, incarnation, this.#specSpawner.controllerOf(options)), signal);
   }
 
-  async #start(spec: ProcessSpec, incarnation: string, controller: NetworkController): Promise<Process> {
-    refuse(checkStart(spec, incarnation, { ...this.#limits, rawBytes: true }));
+  async #start(asked: ProcessSpec, incarnation: string, controller: NetworkController): Promise<Process> {
+    refuse(checkStart(asked, incarnation, { ...this.#limits, rawBytes: true }));
+    const spec = this.#specSpawner.confine(asked);
     if (spec.cwd !== undefined && !isAbsolute(spec.cwd)) {
       refuse({ field: "cwd", message: `must be an absolute path of this host, got ${spec.cwd}` });
     }
