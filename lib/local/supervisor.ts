@@ -21,7 +21,7 @@ import { MemoryBudget } from "../log/memory-budget.ts";
 import type { Backend, CloseOptions, StartOptions } from "../process/backend.ts";
 import { abortableStart } from "../process/end-tree.ts";
 import type { NetworkController } from "../process/network-controller.ts";
-import { Process } from "../process/process.ts";
+import type { Process } from "../process/process.ts";
 import { checkDescribable, describeStart } from "../process/process-info.ts";
 import { unknownProcess } from "../process/refusals.ts";
 import { SANDBOX_NAME } from "../sandbox/sandboxes.ts";
@@ -29,13 +29,12 @@ import type { Child, Leftover, Spawner } from "../spawn/child.ts";
 import { Guard, type OnSupervisorDeath } from "../spawn/guard/guard.ts";
 import { loadSpawner, type SpawnerName } from "../spawn/load-spawner.ts";
 import { hasProc } from "../spawn/proc/proc.ts";
-import { isSignal } from "../spawn/signals.ts";
 import { ownDirectory, shownDirectory } from "../spawn/start-state.ts";
 import { ProcessEvents } from "../telemetry/process-events.ts";
 import { followProcesses, type ProcessMetrics, processMetrics } from "../telemetry/process-metrics.ts";
 import { prepareLaunch } from "./launch.ts";
 import { LeftBehind } from "./left-behind.ts";
-import { LocalPort } from "./local-port.ts";
+import { localProcess } from "./local-process.ts";
 import { type ActorContext, ProcessActor } from "./process-actor.ts";
 import { SpecSpawner } from "./spec-spawner.ts";
 
@@ -242,18 +241,7 @@ export class Supervisor implements Backend {
   }
 
   #processOf(actor: ProcessActor, delivery: DeliveryMode): Process {
-    const port = new LocalPort(actor.info.processId, actor, { clock: this.#clock, graceMs: this.#limits.graceMs });
-    const bounds = { limits: this.#limits, isSignal };
-    const unread = { clock: this.#clock, limits: this.#limits };
-    return new Process({
-      info: () => actor.info,
-      log: actor.log,
-      port,
-      bounds,
-      delivery,
-      unread,
-      onSubscriberError: this.#onError,
-    });
+    return localProcess(actor, delivery, { clock: this.#clock, limits: this.#limits, onError: this.#onError });
   }
 
   async #close(graceMs: number): Promise<void> {
