@@ -31,6 +31,7 @@ export {
   MIN_PING_MS,
   PATH_MAX_BYTES,
 } from "./limits.ts";
+export { loginShell, type ShellLanguage } from "./login-shell.ts";
 export {
   type AckMessage,
   type ChangeMessage,

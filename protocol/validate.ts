@@ -16,6 +16,7 @@ import {
 } from "./check-value.ts";
 import type { TerminalSize } from "./events.ts";
 import { type Limits, MAX_TIMER_MS } from "./limits.ts";
+import { loginShell } from "./login-shell.ts";
 import type { ProcessSpec } from "./process.ts";
 
 const MAX = Number.MAX_SAFE_INTEGER;
@@ -101,7 +102,7 @@ export function checkSpec(spec: unknown, limits: SpecLimits = NO_LIMITS): Proble
     (spec.networkProxy !== undefined && spec.sandbox !== undefined
       ? problem("networkProxy", "cannot be combined with sandbox; use sandbox.network")
       : undefined) ??
-    ifPresent(spec.shellSnapshot, checkSnapshot) ??
+    ifPresent(spec.shellSnapshot, (snapshot) => checkSnapshot(snapshot, spec as unknown as ProcessSpec)) ??
     ifPresent(inheritFds, checkFds) ??
     (Array.isArray(inheritFds) && inheritFds.includes(0) && (tty || spec.pipeStdin)
       ? problem("inheritFds", "holds 0, which cannot be combined with tty or pipeStdin")
@@ -111,11 +112,13 @@ export function checkSpec(spec: unknown, limits: SpecLimits = NO_LIMITS): Proble
   );
 }
 
-function checkSnapshot(snapshot: unknown): Problem | undefined {
+function checkSnapshot(snapshot: unknown, spec: ProcessSpec): Problem | undefined {
   if (!isRecord(snapshot)) return problem("shellSnapshot", `must be {scope}, got ${describe(snapshot)}`);
   const unknown = Object.keys(snapshot).find((name) => name !== "scope");
   if (unknown !== undefined) return problem(`shellSnapshot.${unknown}`, "is not a field of a snapshot");
-  return checkText("shellSnapshot.scope", snapshot.scope, SCOPE_CHARS);
+  const wrong = checkText("shellSnapshot.scope", snapshot.scope, SCOPE_CHARS);
+  if (wrong || loginShell(spec)) return wrong;
+  return problem("shellSnapshot", "needs an argv of bash, zsh or sh, then -lc, then a script");
 }
 
 /** The problem of a terminal size. */

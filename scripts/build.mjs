@@ -3,7 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { bundleCli } from "./bundle-cli.mjs";
+import { bundleCli, bundleFileHelper } from "./bundle-cli.mjs";
 
 const root = join(import.meta.dirname, "..");
 const dist = join(root, "dist");
@@ -16,6 +16,7 @@ const { status } = spawnSync(process.execPath, args, { stdio: "inherit" });
 const cli = join(fresh, "lib/cli/main.js");
 if (existsSync(cli)) {
   await bundleCli(fresh);
+  await bundleFileHelper(fresh);
   chmodSync(cli, 0o755);
   if (existsSync(dist)) renameSync(dist, stale);
   renameSync(fresh, dist);

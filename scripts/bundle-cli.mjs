@@ -17,6 +17,15 @@ const banner =
 /** What runs before Node; it replaces the line `#!/usr/bin/env node`. */
 const head = readFileSync(join(root, "lib/cli/head.sh"), "utf8");
 
+/** Replaces tsc's output for the helper that accesses files in a sandbox by one file, the only one that the sandbox shows. */
+export async function bundleFileHelper(dist) {
+  const path = join(dist, "lib/codex/server/files/file-helper.js");
+  const options = { bundle: true, format: "esm", platform: "node", target: "node20", external, logLevel: "warning" };
+  // By its name, since the sandbox does not show our package.json with the type of modules.
+  await build({ ...options, entryPoints: [path], outfile: path.replace(/js$/, "mjs"), banner: { js: banner } });
+  for (const end of ["", ".map"]) rmSync(path + end);
+}
+
 /** Replaces tsc's output for the command line in `dist` by the bundle. */
 export async function bundleCli(dist) {
   const folder = join(dist, "lib/cli");

@@ -57,7 +57,7 @@ const MAX_CODE_LINES = 250;
 /** More files directly in a folder are a drawer. */
 const MAX_FILES = 17;
 /** Programs, which are started and not imported. */
-const ENTRIES = ["lib/cli/main.ts"];
+const ENTRIES = ["lib/cli/main.ts", "lib/codex/server/files/file-helper.ts"];
 /** Exported more than once on purpose: each command defines itself, and a page connects as a program does. */
 const SHARED_NAMES = ["define", "connect"];
 const KEBAB_CASE = /^[a-z0-9]+(-[a-z0-9]+)*(\.ts)?$/;

@@ -23,6 +23,7 @@ const COMMANDS: Record<string, readonly [description: string, load: () => Promis
   signal: ["Send a signal to a process.", () => import("./commands/signal.ts")],
   stop: ["End a process: SIGTERM, then SIGKILL.", () => import("./commands/stop.ts")],
   wait: ["Wait for a process and exit with its exit code.", () => import("./commands/wait.ts")],
+  doctor: ["Say what works on this machine, and what would mend the rest.", () => import("./commands/doctor.ts")],
   mcp: ["Run commands for an AI agent, as a Model Context Protocol server.", () => import("./commands/mcp.ts")],
 };
 

@@ -60,9 +60,14 @@ export class SpecSpawner {
     }
   }
 
-  /** The captures of snapshots end; later starts run the plain shell. */
-  stop(): void {
-    this.#snapshots.close();
+  /** Ends the captures of snapshots, and resolves when they have ended; later starts run the plain shell. */
+  stop(): Promise<void> {
+    return this.#snapshots.close();
+  }
+
+  /** Waits no longer for captures that do not end. */
+  giveUp(): void {
+    this.#snapshots.giveUp();
   }
 
   /** Ends what is kept ready for later networks. */

@@ -251,7 +251,7 @@ export class Supervisor implements Backend {
     this.#table.refuseStarts(
       new ExecwireError("CLOSED", "the supervisor is closed; create another one to start processes"),
     );
-    this.#specSpawner.stop();
+    const captures = this.#specSpawner.stop();
     const actors = [...this.#unreleased];
     for (const actor of actors) {
       const reply = { resolve: () => undefined, reject: (error: unknown) => actor.report(error) };
@@ -261,9 +261,10 @@ export class Supervisor implements Backend {
     // A process that cannot be killed, stuck in the kernel, is given up.
     const giveUp = this.#clock.after(graceMs + this.#limits.closeDeadlineMs, () => {
       for (const actor of actors) actor.post({ type: "release" });
+      this.#specSpawner.giveUp();
     });
     const ended = this.#leftBehind.end(graceMs).catch(this.#onError);
-    await Promise.all(actors.map((actor) => actor.released));
+    await Promise.all([captures, ...actors.map((actor) => actor.released)]);
     await ended;
     // Processes that were added or found meanwhile have had their grace period already.
     await this.#leftBehind.end(0).catch(this.#onError);

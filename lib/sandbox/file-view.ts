@@ -10,7 +10,7 @@ export interface FileView {
   readonly args: readonly string[];
   /** Directories, as they are on the host, that the process can write to. */
   readonly writable: readonly string[];
-  /** Missing paths that are protected. bubblewrap creates an empty file at each, to mount on: see `Placeholders`. */
+  /** Missing paths that are protected. bubblewrap creates a directory at each, to mount on: see `Placeholders`. */
   readonly placeholders: readonly string[];
 }
 
@@ -47,9 +47,10 @@ const PLATFORM_ROOTS = ["/bin", "/sbin", "/lib", "/lib64", "/lib32", "/libx32"];
  */
 export async function fileView(rules: readonly FileRule[], cwd = "/"): Promise<FileView> {
   const root = strictest(rules, "root") ?? "none";
+  const platform = strictest(rules, "platform") ?? "none";
   const paths = byDepth(rules);
   const args = root === "none" ? ["--tmpfs", "/"] : [root === "write" ? "--bind" : "--ro-bind", "/", "/"];
-  if (strictest(rules, "platform") && root === "none") args.push(...(await platformArgs()));
+  if (platform !== "none" && root === "none") args.push(...(await platformArgs()));
   args.push(...(root === "write" && paths.length === 0 ? ["--dev-bind", "/dev", "/dev"] : ["--dev", "/dev"]));
   args.push("--proc", "/proc");
   if (root === "none") args.push("--dir", "/tmp");
@@ -124,7 +125,9 @@ class Mounts {
     const firstMissing = await firstMissingParent(path);
     if (this.placeholders.includes(firstMissing)) return;
     this.placeholders.push(firstMissing);
-    this.args.push("--ro-bind", "/dev/null", firstMissing);
+    // A directory: git ignores an empty one, while an empty file is an error for it.
+    this.args.push("--perms", access === "none" ? "0000" : "0555", "--tmpfs", firstMissing);
+    this.sealed.push(firstMissing);
   }
 }
 

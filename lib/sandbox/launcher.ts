@@ -15,7 +15,7 @@ import { closeSync } from "node:fs";
 import type { SandboxPolicy } from "../../protocol/index.ts";
 import { encodeBytes } from "../spawn/byte-strings.ts";
 import type { Launch, SandboxCalls } from "../spawn/child.ts";
-import { spawnFailed } from "../spawn/spawn-error.ts";
+import { checkDirectory, spawnFailed } from "../spawn/spawn-error.ts";
 import { ownDirectory } from "../spawn/start-state.ts";
 import { fileView } from "./file-view.ts";
 import { type Helpers, refuseWritable, SYSTEM_HELPERS, trustHelpers, unavailable } from "./helpers.ts";
@@ -83,6 +83,8 @@ export class Launcher {
     const filter = seccompFilter({ network, unixSockets });
     if (!filter) throw unavailable(`there is no system-call filter for the architecture ${process.arch}`);
     const cwd = directoryOf(launch);
+    const missing = await checkDirectory(cwd);
+    if (missing) throw missing;
     const view = await fileView(policy.files, cwd);
     refuseWritable(helpers, view.writable);
     const release = this.#placeholders.hold(view.placeholders);

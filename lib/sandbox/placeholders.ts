@@ -1,8 +1,6 @@
-// Protecting a path that does not exist: bubblewrap mounts on an empty file, which it creates on the host and leaves there. The
-// file goes when the last sandbox that protects the path has ended.
-import { lstatSync, unlinkSync } from "node:fs";
-
-const OWNER_MAY_WRITE = 0o200;
+// Protecting a path that does not exist: bubblewrap mounts on an empty directory, which it creates on the host and leaves there.
+// The directory goes when the last sandbox that protects the path has ended.
+import { rmdirSync } from "node:fs";
 
 /** Counts the sandboxes that protect each missing path. */
 export class Placeholders {
@@ -24,11 +22,10 @@ export class Placeholders {
     }
     this.#users.delete(path);
     try {
-      const { size, mode } = lstatSync(path);
-      // bubblewrap's file is empty and read-only. Any other was put there meanwhile.
-      if (size === 0 && (mode & OWNER_MAY_WRITE) === 0) unlinkSync(path);
+      // Does not remove a directory that was filled meanwhile.
+      rmdirSync(path);
     } catch {
-      // It was never created, or was removed already.
+      // It was never created, was removed already, or is in use.
     }
   }
 }

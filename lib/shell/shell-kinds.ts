@@ -3,7 +3,7 @@
 // Start-up files may redefine every builtin, and set any alias and option. So a capture works in subshells, whose changes are lost,
 // and first removes the functions that stand in its way. In bash it does so in POSIX mode: an assignment turns it on, and no
 // function hides `unset` there. A backslash keeps aliases away.
-import { basename } from "node:path";
+import type { ShellLanguage } from "../../protocol/index.ts";
 
 /** The descriptor that a capture writes to, and from which a replay is read. A POSIX shell only redirects those of one digit. */
 export const SHELL_FD = 9;
@@ -13,7 +13,7 @@ export const COMPLETE = "complete";
 
 /** How one kind of shell is captured and started. */
 export interface ShellKind {
-  readonly name: "bash" | "posix" | "zsh";
+  readonly name: ShellLanguage;
   /**
    * A script for `-lc`, which runs after the start-up files of a login shell. It writes parts that end with a NUL: the state, the
    * functions, the functions that would disturb a replay, each variable; then the mark of a complete capture.
@@ -92,10 +92,5 @@ ${VARIABLES}`,
   flags: ["-f"],
 };
 
-const KINDS: Readonly<Record<string, ShellKind>> = { bash: BASH, zsh: ZSH, sh: POSIX, dash: POSIX };
-
-/** The kind of a shell by the name that it sees as its own, or else its path; undefined for other programs. */
-export function shellKind(file: string, name: string | undefined): ShellKind | undefined {
-  const own = name === undefined ? undefined : KINDS[basename(name).replace(/^-/, "")];
-  return own ?? KINDS[basename(file)];
-}
+/** By the language of the shell. */
+export const SHELL_KINDS: Readonly<Record<ShellLanguage, ShellKind>> = { bash: BASH, posix: POSIX, zsh: ZSH };

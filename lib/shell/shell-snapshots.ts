@@ -3,13 +3,12 @@
 // login shell, as it would without a snapshot.
 import { closeSync } from "node:fs";
 import { Socket } from "node:net";
-import type { Limits } from "../../protocol/index.ts";
+import { type Limits, loginShell } from "../../protocol/index.ts";
 import type { Clock } from "../clock.ts";
-import { invalidParams } from "../errors.ts";
 import { decodeBytes, encodeBytes } from "../spawn/byte-strings.ts";
 import type { Child, Launch, Leftover, SandboxCalls } from "../spawn/child.ts";
 import { type Captured, readCapture, replayScript } from "./replay.ts";
-import { COMPLETE, SHELL_FD, type ShellKind, shellKind } from "./shell-kinds.ts";
+import { COMPLETE, SHELL_FD, SHELL_KINDS, type ShellKind } from "./shell-kinds.ts";
 
 /** After a failed capture, the next start within this time runs the plain shell without another attempt. */
 const RETRY_MS = 1000;
@@ -56,22 +55,24 @@ export class ShellSnapshots {
   readonly #host: SnapshotHost;
   /** By scope, shell and start-up files, the least recently made first. */
   readonly #entries = new Map<string, Entry>();
-  readonly #capturing = new Set<Child>();
+  /** The captures that run, and how each is ended without waiting for its exit. */
+  readonly #capturing = new Map<Child, () => void>();
+  #onIdle: (() => void) | undefined;
   #isClosed = false;
 
   constructor(host: SnapshotHost) {
     this.#host = host;
   }
 
-  /** Replaces the launch of a login shell. Throws INVALID_PARAMS for any other launch. */
+  /** Replaces the launch of a login shell; any other launch stays as it is. */
   async apply(launch: Launch, use: SnapshotUse, calls: SandboxCalls | undefined): Promise<SnapshotLaunch> {
-    const kind = snapshotShell(launch);
-    if (!kind) {
-      const message = "needs an argv of bash, zsh or sh, then -lc, then a script";
-      throw invalidParams({ field: "shellSnapshot", message });
-    }
+    const language = loginShell({
+      argv: [launch.file, ...launch.argv.slice(1)],
+      ...(launch.argv[0] && { arg0: launch.argv[0] }),
+    });
     // The number may be one that the command is to inherit.
-    if (!calls || launch.inheritFds.includes(SHELL_FD)) return { launch, close: nothing };
+    if (!language || !calls || launch.inheritFds.includes(SHELL_FD)) return { launch, close: nothing };
+    const kind = SHELL_KINDS[language];
     const captured = await this.#captured(launch, kind, use, calls);
     if (!captured) return { launch, close: nothing };
     const [name = "", , script = "", ...rest] = launch.argv;
@@ -90,10 +91,19 @@ export class ShellSnapshots {
     };
   }
 
-  /** Ends the captures that still run. Later starts run the plain shell. */
-  close(): void {
+  /** Kills the captures that still run, and resolves when they have ended. Later starts run the plain shell. */
+  close(): Promise<void> {
     this.#isClosed = true;
-    for (const child of this.#capturing) child.kill("SIGKILL", "tree");
+    for (const child of this.#capturing.keys()) child.kill("SIGKILL", "tree");
+    if (this.#capturing.size === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#onIdle = resolve;
+    });
+  }
+
+  /** Waits no longer for captures that do not end. */
+  giveUp(): void {
+    for (const release of this.#capturing.values()) release();
   }
 
   #captured(launch: Launch, kind: ShellKind, use: SnapshotUse, calls: SandboxCalls): Promise<Captured | undefined> {
@@ -142,16 +152,19 @@ export class ShellSnapshots {
       inheritFds: [],
       placedFds: [{ from: writer, to: SHELL_FD }],
     }).finally(() => closeSync(writer));
-    this.#capturing.add(child);
-    if (this.#isClosed) child.kill("SIGKILL", "tree");
     const cancel = this.#host.clock.after(this.#host.limits.snapshotMs, () => child.kill("SIGKILL", "tree"));
-    child.events$.subscribe((event) => {
-      if (event.type !== "exited") return;
+    const release = () => {
+      if (!this.#capturing.delete(child)) return;
       cancel();
       output.end();
-      this.#capturing.delete(child);
       // What the start-up files have left running, such as an ssh agent, serves the later commands.
       this.#host.onReleased(child.pid, child.release());
+      if (this.#capturing.size === 0) this.#onIdle?.();
+    };
+    this.#capturing.set(child, release);
+    if (this.#isClosed) child.kill("SIGKILL", "tree");
+    child.events$.subscribe((event) => {
+      if (event.type === "exited") release();
     });
     const text = await output.text;
     // Too much output, or none that is complete: it would go on until the time is over.
@@ -185,12 +198,6 @@ export class ShellSnapshots {
     // After what is in the pipe by now.
     return { text, end: () => setImmediate(() => setImmediate(() => finish(undefined))) };
   }
-}
-
-/** The shell of a launch that a snapshot can replace; undefined if it is no login shell with a script. */
-export function snapshotShell({ file, argv }: Pick<Launch, "file" | "argv">): ShellKind | undefined {
-  const [name, flag, script] = argv;
-  return flag === "-lc" && script !== undefined ? shellKind(file, name) : undefined;
 }
 
 function splitEntry(entry: string): [string, string] {

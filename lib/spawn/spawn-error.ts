@@ -54,7 +54,8 @@ function pathOf({ cwd, file }: Pick<Launch, "cwd" | "file">): string {
   return cwd === undefined ? file : resolve(cwd, file);
 }
 
-async function checkDirectory(cwd: string): Promise<ExecwireError | undefined> {
+/** The problem of a working directory; undefined if it can be entered. */
+export async function checkDirectory(cwd: string): Promise<ExecwireError | undefined> {
   // Not `instanceof Error`: under jest or vm, Node's errors come from another realm.
   const directory = await stat(toPath(cwd)).catch((error: NodeJS.ErrnoException) => error);
   if (!("isDirectory" in directory)) {

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Scenarios that need a sandbox. A server without one must refuse them, and the model must see the refusal. */
+/** Scenarios that need a sandbox. Where none can be set up, the server must refuse them, and the model must see the refusal. */
 const NEEDS_SANDBOX = new Set(["sandbox_ro", "sandbox_ww"]);
 
 /** Returns `{ status: "PASS" | "REFUSED" | "FAIL", why }` for the scenario whose traces are in `folder`. */

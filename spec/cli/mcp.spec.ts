@@ -2,6 +2,8 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
@@ -142,6 +144,18 @@ describe("execwire mcp", () => {
     const { text, data } = await agent.call("exec_start", { command });
     expect(data.head).toHaveLength(500 * 19 + "\nDONE\n".length);
     expect(text).toMatch(/^Output \(without \d+ characters that it has overwritten itself\):\nPROGRESS 00499\nDONE$/m);
+  });
+
+  it("gives command lines the set-up of the user's shell with --shell-snapshot, which is made once", async () => {
+    const home = scratch("home");
+    mkdirSync(home);
+    writeFileSync(join(home, ".bashrc"), 'echo x >>"$HOME/captures"\ngreet() { echo "hello $1"; }\n');
+    const agent = await connect(["--shell-snapshot"], { HOME: home, SHELL: "/bin/bash" });
+    for (const name of ["one", "two"]) {
+      expect((await agent.call("exec_start", { command: `greet ${name}` })).data.head).toBe(`hello ${name}\n`);
+    }
+    expect((await agent.call("exec_start", { argv: ["echo", "plain"] })).data.head).toBe("plain\n");
+    expect(readFileSync(join(home, "captures"), "utf8")).toBe("x\n");
   });
 
   it("accepts arguments of another type if only one reading is possible, and names unknown ones", async () => {

@@ -148,7 +148,7 @@ s = socket.create_server(("127.0.0.1", 8000)); c = socket.create_connection(("12
     for (let round = 0; round < 5; round += 1) {
       await sh("curl -s http://127.0.0.2:$PORT/", network);
       const refused = refusal(supervisor.start({ ...spec("true", network), cwd: "/no/such/directory" }));
-      expect(await refused).toMatchObject({ code: "SANDBOX_FAILED" });
+      expect(await refused).toMatchObject({ code: "SPAWN_FAILED" });
       const cancelled = new AbortController();
       const start = supervisor.start(spec("sleep 1000", network), { signal: cancelled.signal });
       cancelled.abort("cancelled");

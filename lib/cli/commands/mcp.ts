@@ -1,5 +1,6 @@
 // `execwire mcp`: serves exec sessions as tools for an AI agent on stdin and stdout. All processes end with the client.
 import { type Command, InvalidArgumentError } from "commander";
+import { loginShell } from "../../../protocol/index.ts";
 import type { PathMapping } from "../../exec/sessions/path-mapping.ts";
 import { openExecSessions } from "../../exec/sessions/sessions.ts";
 import type { Backend } from "../../process/backend.ts";
@@ -12,6 +13,7 @@ interface McpOptions extends ServerOptions {
   readonly cwd?: string;
   readonly env: Record<string, string>;
   readonly workspace?: PathMapping;
+  readonly shellSnapshot?: boolean;
 }
 
 /** Clients give a server about two seconds to exit (the official SDK: 2 s, then SIGTERM, 2 s later SIGKILL). */
@@ -39,6 +41,10 @@ export function define(command: Command): void {
       "your directory and its path on the server: a cwd inside the first becomes one inside the second",
       parsePathMapping,
     )
+    .option(
+      "--shell-snapshot",
+      "give command lines the set-up of your login shell: its start-up files run once, not for each command",
+    )
     .addHelpText("after", HELP)
     .action((options: McpOptions) => host(options, command.parent?.version() ?? ""));
   addServerOptions(command);
@@ -61,6 +67,7 @@ async function host(options: McpOptions, version: string): Promise<void> {
       envPolicy: { inherit: isRemote ? "core" : "all" },
       // On a server, a path of this machine is valid only with a workspace mapping.
       cwd: isRemote && (!workspace || cwd === undefined) ? cwd : cwd && absoluteDirectory(cwd),
+      snapshotShell: options.shellSnapshot ? userShell(isRemote) : undefined,
       onGone: (reason) => shutdown.request(reason),
     });
     cleanups.push(close, () => sessions.close({ graceMs: CLOSE_GRACE_MS }));
@@ -69,6 +76,12 @@ async function host(options: McpOptions, version: string): Promise<void> {
   } finally {
     for (const cleanup of cleanups.reverse()) await cleanup();
   }
+}
+
+/** The shell whose set-up is meant: the user's own, where it is one that can be captured. */
+function userShell(isRemote: boolean): string {
+  const { SHELL = "" } = process.env;
+  return !isRemote && loginShell({ argv: [SHELL, "-lc", ""] }) ? SHELL : "bash";
 }
 
 async function openLocal(): Promise<Backend> {

@@ -1,7 +1,7 @@
 // Exec sessions as tools of the Model Context Protocol. Each result has data (structuredContent) and the same as text.
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
-import { type EnvPolicy, present, type SignalName } from "../../../protocol/index.ts";
+import { type EnvPolicy, loginShell, type ProcessSpec, present, type SignalName } from "../../../protocol/index.ts";
 import { ExecwireError, invalidParams } from "../../errors.ts";
 import type { ExecResult } from "../../exec/sessions/session-types.ts";
 import type { ExecSessions } from "../../exec/sessions/sessions.ts";
@@ -13,6 +13,8 @@ export interface CommandDefaults {
   readonly envPolicy: EnvPolicy;
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string | undefined;
+  /** The shell of command lines that get the set-up of the user's login shell; undefined: without it. */
+  readonly snapshotShell?: string | undefined;
 }
 
 /** Registers the tools at a server. */
@@ -30,7 +32,7 @@ export function registerExecTools(server: McpServer, sessions: ExecSessions, def
       answer(() =>
         sessions.start(
           present({
-            argv: argvOf(command, argv, shell),
+            ...argvOf(command, argv, shell, defaults.snapshotShell),
             cwd,
             env: { ...defaults.env, ...env },
             envPolicy: defaults.envPolicy,
@@ -122,8 +124,18 @@ function budgetOf(tokens: number | undefined) {
   return tokens === undefined ? undefined : { tokens };
 }
 
-function argvOf(command: string | undefined, argv: readonly string[] | undefined, shell = "sh"): readonly string[] {
-  if (command !== undefined && argv === undefined) return [shell, "-c", command];
-  if (argv !== undefined && command === undefined) return argv;
+function argvOf(
+  command: string | undefined,
+  argv: readonly string[] | undefined,
+  shell: string | undefined,
+  snapshotShell: string | undefined,
+): Pick<ProcessSpec, "argv" | "shellSnapshot"> {
+  if (command !== undefined && argv === undefined) {
+    const login = [shell ?? snapshotShell ?? "sh", "-lc", command];
+    const isCaptured = snapshotShell !== undefined && loginShell({ argv: login }) !== undefined;
+    if (isCaptured) return { argv: login, shellSnapshot: { scope: "execwire mcp" } };
+    return { argv: [shell ?? "sh", "-c", command] };
+  }
+  if (argv !== undefined && command === undefined) return { argv };
   throw invalidParams({ field: "command", message: "or argv must be given, but not both" });
 }

@@ -49,7 +49,12 @@ export async function environmentInfo(env: NodeJS.ProcessEnv = process.env): Pro
     prependPathDirs: [],
     temporaryDirectories: env.TMPDIR ? [toPathUri(env.TMPDIR)] : [],
     tempDir: toPathUri(env.TMPDIR || tmpdir()),
-    capabilities: { fsWatchMissing: true, fileWriteStreaming: true, httpHeaderEnvVars: true },
+    capabilities: {
+      fsWatchMissing: true,
+      fileWriteStreaming: true,
+      httpHeaderEnvVars: true,
+      shellSnapshotV2: process.platform === "linux",
+    },
   });
 }
 

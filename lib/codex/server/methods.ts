@@ -1,7 +1,7 @@
 // All methods of a connection.
 import type { EnvironmentInfo } from "./environment-info.ts";
 import { environmentMethods } from "./environment-methods.ts";
-import { fileMethods } from "./files/file-methods.ts";
+import { sandboxedFileMethods } from "./files/sandboxed-methods.ts";
 import { httpMethods } from "./http/http-methods.ts";
 import type { MethodTable } from "./method.ts";
 import { type ProcessScope, processMethods } from "./process-methods.ts";
@@ -10,7 +10,7 @@ import { type ProcessScope, processMethods } from "./process-methods.ts";
 export function methodsOf(scope: ProcessScope, info: EnvironmentInfo): MethodTable {
   return {
     ...processMethods(scope, info.shell.path),
-    ...fileMethods(scope),
+    ...sandboxedFileMethods(scope),
     ...httpMethods(scope),
     ...environmentMethods(info),
   };

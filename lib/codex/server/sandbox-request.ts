@@ -16,7 +16,7 @@ import {
   struct,
   withDefault,
 } from "../decode.ts";
-import { nativePath, type PathUri, pathUri } from "../path-uri.ts";
+import { nativePath, type PathUri, pathUri, toPathUri } from "../path-uri.ts";
 
 const CONTEXT_FIELDS = {
   permissions: { decode: (value: unknown) => value } as Field<unknown>,
@@ -57,6 +57,16 @@ const SPECIAL_FIELDS = {
 };
 const SPECIAL_PATH = struct("FileSystemSpecialPath", SPECIAL_FIELDS);
 
+/** What older clients send instead of permissions. */
+const LEGACY_TYPES = ["danger-full-access", "read-only", "external-sandbox", "workspace-write"] as const;
+const LEGACY_EXTERNAL = struct("SandboxPolicy", { network_access: withDefault(NETWORK, "restricted") });
+const LEGACY = struct("SandboxPolicy", {
+  network_access: withDefault(boolean, false),
+  writable_roots: withDefault(listOf(string), []),
+  exclude_tmpdir_env_var: withDefault(boolean, false),
+  exclude_slash_tmp: withDefault(boolean, false),
+});
+
 /** In a writable directory these stay read-only: programs outside the sandbox execute or trust what they say. */
 const PROTECTED = [".git", ".agents", ".codex", ".aws"];
 
@@ -70,11 +80,52 @@ interface Place {
 /** The policy; undefined if nothing is to be restricted. Throws -32602 when the request is malformed or cannot be enforced. */
 export function policyOf(sandbox: unknown, env: NodeJS.ProcessEnv = process.env): SandboxPolicy | undefined {
   if (sandbox === undefined || sandbox === null) return undefined;
-  const context = CONTEXT.decode(sandbox);
+  const context = CONTEXT.decode(withPermissions(sandbox));
+  refuseOtherSystems(sandbox as Readonly<Record<string, unknown>>);
   const policy = policyOfPermissions(context, env);
   const { windowsSandboxLevel: level } = context;
-  if (policy && level !== "disabled") throw unavailable(`windowsSandboxLevel ${level} is unavailable on this executor`);
+  if (policy && level !== "disabled")
+    throw sandboxUnavailable(`windowsSandboxLevel ${level} is unavailable on this executor`);
   return policy;
+}
+
+/** Settings that belong to another system, or widen the permissions in a way that is not known here. */
+function refuseOtherSystems(sandbox: Readonly<Record<string, unknown>>): void {
+  const foreign = Object.entries(sandbox).find(
+    ([name, value]) =>
+      /^(windows|macos|seatbelt|additionalPermissions$)/i.test(name) &&
+      !Object.hasOwn(CONTEXT_FIELDS, name) &&
+      value !== null &&
+      value !== false,
+  );
+  if (foreign) throw sandboxUnavailable(`${foreign[0]} is unavailable on this executor`);
+}
+
+/** The request with permissions, also if it has the older `sandboxPolicy`, whose workspace is its directory. */
+function withPermissions(sandbox: unknown): unknown {
+  if (!isMap(sandbox) || Object.hasOwn(sandbox, "permissions") || !Object.hasOwn(sandbox, "sandboxPolicy"))
+    return sandbox;
+  const workspaceRoots = sandbox.cwd ? [sandbox.cwd] : [];
+  return { ...sandbox, permissions: permissionsOfLegacy(sandbox.sandboxPolicy), workspaceRoots };
+}
+
+function permissionsOfLegacy(policy: unknown): object {
+  const { type, value } = decodeTagged("SandboxPolicy", LEGACY_TYPES, policy);
+  if (type === "danger-full-access") return { type: "disabled" };
+  if (type === "external-sandbox") return { type: "external", network: LEGACY_EXTERNAL.decode(value).network_access };
+  const { network_access, writable_roots, exclude_slash_tmp, exclude_tmpdir_env_var } = LEGACY.decode(value);
+  const special = (kind: string, access: string) => ({ path: { type: "special", value: { kind } }, access });
+  const entries: object[] = [special("root", "read")];
+  if (type === "workspace-write") {
+    entries.push(special("project_roots", "write"));
+    if (!exclude_slash_tmp) entries.push(special("slash_tmp", "write"));
+    if (!exclude_tmpdir_env_var) entries.push(special("tmpdir", "write"));
+    // They were native paths.
+    for (const root of writable_roots)
+      entries.push({ path: { type: "path", path: root.startsWith("/") ? toPathUri(root) : root }, access: "write" });
+  }
+  const network = network_access ? "enabled" : "restricted";
+  return { type: "managed", file_system: { type: "restricted", entries }, network };
 }
 
 function policyOfPermissions(context: Context, env: NodeJS.ProcessEnv): SandboxPolicy | undefined {
@@ -110,7 +161,17 @@ function rulesOf(entries: readonly Entry[], context: Context, env: NodeJS.Proces
   }
   // What an entry says about such a path counts.
   const named = new Set(rules.map(({ path }) => path));
-  return [...rules, ...protectedBy.filter(({ path }) => !named.has(path))];
+  const all = [...rules, ...protectedBy.filter(({ path }) => !named.has(path))];
+  // The exec-server's own helper is visible in every sandbox. Ours are programs of the system: without them nothing could start.
+  const hasSystem = all.some(({ path }) => typeof path === "object");
+  return hasSystem ? all : [{ path: { named: "platform" }, access: "read" }, ...all];
+}
+
+/** The policy for a file operation; undefined if no file is restricted, since the network does not matter to it. */
+export function filePolicyOf(sandbox: unknown): SandboxPolicy | undefined {
+  const policy = policyOf(sandbox);
+  const isRestricted = policy?.files.length !== 1 || policy.files[0]?.access !== "write";
+  return isRestricted ? policy : undefined;
 }
 
 /** The paths of an entry: none if it stands for nothing here. */
@@ -119,7 +180,9 @@ function placesOf({ path, access }: Entry, context: Context, env: NodeJS.Process
   if (type === "path") return [placeOf(nativePath(PATH.decode(value).path))];
   if (type === "glob_pattern") {
     const { pattern } = GLOB.decode(value);
-    throw unavailable(`access ${access} to the pattern ${JSON.stringify(pattern)} is unavailable; name the paths`);
+    throw sandboxUnavailable(
+      `access ${access} to the pattern ${JSON.stringify(pattern)} is unavailable; name the paths`,
+    );
   }
   const { kind, subpath } = SPECIAL_PATH.decode(SPECIAL.decode(value).value);
   switch (kind) {
@@ -138,7 +201,7 @@ function placesOf({ path, access }: Entry, context: Context, env: NodeJS.Process
     case "unknown":
       // From a newer client. To ignore a permission is safe, to ignore a restriction is not.
       if (access === "deny" || access === "none")
-        throw unavailable("access to an unknown special path cannot be denied");
+        throw sandboxUnavailable("access to an unknown special path cannot be denied");
       return [];
   }
 }
@@ -164,12 +227,7 @@ function decodeTagged<W extends string>(name: string, types: readonly W[], value
   return { type: oneOf(...types).decode(value.type), value };
 }
 
-function unavailable(message: string): CodexError {
+/** The error for a sandbox that this host cannot provide. */
+export function sandboxUnavailable(message: string): CodexError {
   return new CodexError(CODE.invalidParams, message, { kind: "sandboxUnavailable" });
-}
-
-/** Throws -32602 when the request asks for a restriction, which file operations cannot honour yet. */
-export function refuseSandbox(sandbox: unknown): void {
-  if (policyOf(sandbox))
-    throw unavailable("this exec-server does not apply a sandbox to file operations, and refuses them");
 }

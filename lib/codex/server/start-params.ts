@@ -1,5 +1,5 @@
 // `process/start`: the client's params, and their translation to a process spec. What cannot be honoured is refused.
-import { type Limits, PATH_MAX_BYTES, type ProcessSpec, present } from "../../../protocol/index.ts";
+import { type Limits, loginShell, PATH_MAX_BYTES, type ProcessSpec, present } from "../../../protocol/index.ts";
 import { CODE, CodexError, wrongParams } from "../codex-error.ts";
 import {
   anything,
@@ -34,6 +34,8 @@ const threadId: Field<string> = {
   },
 };
 
+const SHELL = { name: string, path: string };
+
 const fields = {
   processId: string,
   argv: listOf(string),
@@ -48,7 +50,7 @@ const fields = {
   enforceManagedNetwork: withDefault(boolean, false),
   managedNetwork: anything,
   networkProxy: anything,
-  shellSnapshot: anything,
+  shellSnapshot: optional(struct("ShellSnapshotRequest", { scopeId: string, shell: struct("ShellInfo", SHELL) })),
 };
 
 /** The params of `process/start`. */
@@ -77,6 +79,7 @@ export function specOf(
     pipeStdin,
     arg0,
     sandbox: policyOf(params.sandbox),
+    shellSnapshot: snapshotOf(params),
     // Shown in lists, where the process has another id, which is unique on this host.
     labels: { codex: [...params.processId.replaceAll("\0", "")].slice(0, 64).join("") },
   });
@@ -93,15 +96,16 @@ function cwdOf(cwd: PathUri): string {
   throw new CodexError(CODE.failed, "File name too long (os error 36)", { kind: "spawnFailed" });
 }
 
+/** The snapshot of a login shell; any other command runs without one. */
+function snapshotOf({ shellSnapshot, argv, arg0 }: Decoded<typeof fields>): ProcessSpec["shellSnapshot"] {
+  if (argv[0] !== shellSnapshot?.shell.path) return undefined;
+  return loginShell(present({ argv, arg0 })) && shellSnapshot && { scope: shellSnapshot.scopeId };
+}
+
 /** Restrictions must be enforced or refused, never ignored. */
 function refuseRestrictions(params: Decoded<typeof fields>): void {
-  const { enforceManagedNetwork, managedNetwork, networkProxy, shellSnapshot } = params;
-  const asked = {
-    enforceManagedNetwork: enforceManagedNetwork || undefined,
-    managedNetwork,
-    networkProxy,
-    shellSnapshot,
-  };
+  const { enforceManagedNetwork, managedNetwork, networkProxy } = params;
+  const asked = { enforceManagedNetwork: enforceManagedNetwork || undefined, managedNetwork, networkProxy };
   for (const [name, value] of Object.entries(asked)) {
     if (value === undefined || value === null) continue;
     throw wrongParams(`this exec-server cannot honour \`${name}\` yet, and does not start the process without it`);

@@ -18,6 +18,7 @@ import { resume } from "./resume.mjs";
 import { sandbox } from "./sandbox.mjs";
 import { session } from "./session.mjs";
 import { signalTerminate } from "./signal-terminate.mjs";
+import { snapshots } from "./snapshot.mjs";
 import { spawn } from "./spawn.mjs";
 import { start } from "./start.mjs";
 import { stdio } from "./stdio.mjs";
@@ -49,6 +50,7 @@ export const checks = [
   ...environment,
   ...refusals,
   ...sandbox,
+  ...snapshots,
   ...http,
   ...auth,
 ];

@@ -16,8 +16,6 @@ const refused = (id, what, change, only) => ({
 });
 
 const sandbox = (permissions, more) => ({ sandbox: { permissions, windowsSandboxLevel: "disabled", ...more } });
-const READ_ROOT = [{ path: { type: "special", value: { kind: "root" } }, access: "read" }];
-const READ_ONLY = { type: "managed", file_system: { type: "restricted", entries: READ_ROOT }, network: "restricted" };
 const PROXY = {
   enabled: true,
   enableSocks5: false,
@@ -27,7 +25,6 @@ const PROXY = {
   mode: "limited",
   allowLocalBinding: false,
 };
-const SHELL_SNAPSHOT = { scopeId: "s", shell: { name: "bash", path: "/bin/bash" } };
 
 export const refusals = [
   refused("sandbox-string", "a sandbox that is not an object is -32602", { sandbox: "x" }),
@@ -41,14 +38,4 @@ export const refusals = [
     "ours",
   ),
   refused("enforce", "an enforced managed network is refused", { enforceManagedNetwork: true }, "ours"),
-  refused("shell-snapshot", "a shell snapshot is refused", { shellSnapshot: SHELL_SNAPSHOT }, "ours"),
-  {
-    id: "refusals/files-sandboxed",
-    section: "6",
-    what: "reading a file with a sandbox is refused by a server that does not apply it to files",
-    only: "ours",
-    run: async (ctx) =>
-      outcome(await (await ctx.session()).call("fs/readFile", { path: "file:///etc/passwd", ...sandbox(READ_ONLY) })),
-    expect: "-32602 sandboxUnavailable",
-  },
 ];

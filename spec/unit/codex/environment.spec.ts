@@ -49,6 +49,7 @@ describe("the information on the host", () => {
       fsWatchMissing: true,
       fileWriteStreaming: true,
       httpHeaderEnvVars: true,
+      shellSnapshotV2: process.platform === "linux",
     });
   });
 });

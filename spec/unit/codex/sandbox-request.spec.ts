@@ -17,6 +17,49 @@ function answer(sandbox: unknown): unknown {
 const asking = (permissions: unknown, rest: object = { windowsSandboxLevel: "disabled" }) => ({ permissions, ...rest });
 const unrestricted = { type: "unrestricted" };
 
+describe("the sandbox of an older client", () => {
+  const legacy = (sandboxPolicy: object) =>
+    answer({ sandboxPolicy, windowsSandboxLevel: "disabled", cwd: "file:///w" });
+  const policyFor = (...entries: readonly object[]) =>
+    answer({
+      permissions: { type: "managed", file_system: { type: "restricted", entries }, network: "restricted" },
+      workspaceRoots: ["file:///w"],
+      windowsSandboxLevel: "disabled",
+    });
+  const special = (kind: string, access: string) => ({ path: { type: "special", value: { kind } }, access });
+  const data = { path: { type: "path", path: "file:///da%20ta" }, access: "write" };
+
+  it("is the policy of the same permissions", () => {
+    const root = special("root", "read");
+    const workspace = [root, special("project_roots", "write")];
+    const temporary = [special("slash_tmp", "write"), special("tmpdir", "write")];
+    const exclude = { exclude_slash_tmp: true, exclude_tmpdir_env_var: true };
+    expect(legacy({ type: "danger-full-access" })).toBe("unrestricted");
+    expect(legacy({ type: "external-sandbox", network_access: "enabled" })).toBe("unrestricted");
+    expect(legacy({ type: "read-only" })).toEqual(policyFor(root));
+    expect(legacy({ type: "read-only", network_access: true })).toMatchObject({ network: "full" });
+    expect(legacy({ type: "workspace-write" })).toEqual(policyFor(...workspace, ...temporary));
+    expect(legacy({ type: "workspace-write", writable_roots: ["/da ta"], ...exclude })).toEqual(
+      policyFor(...workspace, data),
+    );
+  });
+
+  it("is refused if it is of an unknown type", () => {
+    expect(legacy({ type: "zz" })).toMatch(/^-32602 unknown variant `zz`, expected one of `danger-full-access`/);
+  });
+});
+
+describe("a setting of another system", () => {
+  it.each(["macosSeatbeltExtensions", "windowsSandboxPrivateDesktop", "additionalPermissions"])(
+    "is refused by its name: %s",
+    (name) => {
+      const sandbox = { permissions: { type: "disabled" }, windowsSandboxLevel: "disabled", [name]: true };
+      expect(answer(sandbox)).toBe(`-32602 ${name} is unavailable on this executor`);
+      expect(answer({ ...sandbox, [name]: null })).toBe("unrestricted");
+    },
+  );
+});
+
 describe("a requested sandbox", () => {
   it.each([
     ["nothing", undefined],
@@ -63,6 +106,13 @@ describe("a requested sandbox", () => {
     expect(answer(managed(entries, { workspaceRoots: [] }))).toEqual({ files: [root], network: "none" });
   });
 
+  it("that shows nothing else shows the programs of the system, without which nothing could start", () => {
+    const platform = { path: { named: "platform" }, access: "read" };
+    const entries = [special({ kind: "project_roots" })];
+    expect(answer(managed(entries, { workspaceRoots: [] }))).toEqual({ files: [platform], network: "none" });
+    expect(answer(managed([]))).toEqual({ files: [platform], network: "none" });
+  });
+
   it("lets an entry decide about what would be protected", () => {
     const entries = [
       special({ kind: "project_roots" }, "write"),
@@ -86,7 +136,8 @@ describe("a requested sandbox", () => {
     ],
     [{ path: { type: "path", path: "file:///" }, access: "read" }, [root]],
   ])("translates the entry %j", (entry, files) => {
-    expect(answer(managed([entry]))).toEqual({ files, network: "none" });
+    const readable = special({ kind: "root" });
+    expect(answer(managed([readable, entry]))).toEqual({ files: [root, ...files], network: "none" });
   });
 
   it.each([

@@ -21,7 +21,7 @@ import {
 } from "../../decode.ts";
 import { type PathUri, pathUri } from "../../path-uri.ts";
 import { type Method, type MethodScope, type MethodTable, method, ReplyThen } from "../method.ts";
-import { refuseSandbox } from "../sandbox-request.ts";
+import { filePolicyOf, sandboxUnavailable } from "../sandbox-request.ts";
 import { checkBlock, decodeContents, readDirectory, readFile, walkTree } from "./file-answers.ts";
 import { toFileError } from "./file-errors.ts";
 import { filePath, fileUri } from "./file-path.ts";
@@ -149,4 +149,9 @@ function onPath<F extends Readonly<Record<string, Field<unknown>>>>(
 function flag(byDefault: boolean): Field<boolean> {
   const { decode } = optional(boolean);
   return { decode: (value) => decode(value) ?? byDefault, missing: () => byDefault };
+}
+
+/** These methods act with our own rights: a request with a sandbox is performed by `sandboxed-methods.ts`. */
+function refuseSandbox(sandbox: unknown): void {
+  if (filePolicyOf(sandbox)) throw sandboxUnavailable("this file method cannot be performed in a sandbox");
 }
