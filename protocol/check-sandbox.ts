@@ -19,7 +19,14 @@ const MAX = Number.MAX_SAFE_INTEGER;
 const POLICY_FIELDS = ["files", "network", "unixSockets", "limits"] satisfies (keyof SandboxPolicy)[];
 const RULE_FIELDS = ["path", "access", "ifMissing"] satisfies (keyof FileRule)[];
 const BOUNDS = ["cpuSeconds", "openFiles", "fileBytes", "coreBytes"] satisfies (keyof ResourceBounds)[];
-const NETWORK_FIELDS = ["mode", "allow", "deny", "allowLocal", "decisionTimeoutMs"] satisfies (keyof ManagedNetwork)[];
+const NETWORK_FIELDS = [
+  "mode",
+  "allow",
+  "deny",
+  "allowLocal",
+  "onlyReading",
+  "decisionTimeoutMs",
+] satisfies (keyof ManagedNetwork)[];
 const NAMED = ["root", "platform", "tmp"] satisfies NamedPath[];
 
 /** The limits of a host on a policy. */
@@ -87,10 +94,14 @@ function isUnclear(part: string): boolean {
 }
 
 function checkNetwork(network: unknown, maxHosts: number): Problem | undefined {
-  const field = "sandbox.network";
   if (network === "full" || network === "none") return undefined;
-  if (!isRecord(network))
-    return problem(field, `must be "full", "none" or {mode: "managed", ...}, got ${describe(network)}`);
+  if (isRecord(network)) return checkManagedNetwork("sandbox.network", network, maxHosts);
+  return problem("sandbox.network", `must be "full", "none" or {mode: "managed", ...}, got ${describe(network)}`);
+}
+
+/** The first problem of a managed network with at most so many patterns. */
+export function checkManagedNetwork(field: string, network: unknown, maxHosts: number): Problem | undefined {
+  if (!isRecord(network)) return problem(field, `must be an object, got ${describe(network)}`);
   const { allow = [], deny = [] } = network;
   return (
     checkFields(field, network, NETWORK_FIELDS) ??
@@ -98,6 +109,7 @@ function checkNetwork(network: unknown, maxHosts: number): Problem | undefined {
     checkPatterns(`${field}.allow`, allow, { isAnyPermitted: true, maxHosts }) ??
     checkPatterns(`${field}.deny`, deny, { isAnyPermitted: false, maxHosts: maxHosts - (allow as unknown[]).length }) ??
     ifPresent(network.allowLocal, (flag) => checkFlag(`${field}.allowLocal`, flag)) ??
+    ifPresent(network.onlyReading, (flag) => checkFlag(`${field}.onlyReading`, flag)) ??
     ifPresent(network.decisionTimeoutMs, (ms) => checkInteger(`${field}.decisionTimeoutMs`, ms, 1, MAX_TIMER_MS))
   );
 }

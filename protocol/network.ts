@@ -16,6 +16,8 @@ export interface ManagedNetwork {
    * names literally, such as `127.0.0.1` or `localhost`. A name that resolves to such an address does not name it.
    */
   readonly allowLocal?: boolean;
+  /** Permits only GET, HEAD and OPTIONS of plain HTTP: what happens in a tunnel cannot be seen. Default false. */
+  readonly onlyReading?: boolean;
   /** How long the controller may take to decide; then the connection is refused. Default: `limits.networkDecisionMs`. */
   readonly decisionTimeoutMs?: number;
 }

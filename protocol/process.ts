@@ -1,5 +1,6 @@
 // Process specs, call options, results and descriptions, as data.
 import type { GapNotice, OutputEvent, Seq, StreamName, TerminalSize } from "./events.ts";
+import type { ManagedNetwork } from "./network.ts";
 import type { SandboxPolicy } from "./sandbox.ts";
 
 /**
@@ -61,6 +62,11 @@ export interface ProcessSpec {
    * with SANDBOX_UNAVAILABLE or SANDBOX_FAILED: nothing runs without the sandbox that was asked for.
    */
   readonly sandbox?: SandboxPolicy;
+  /**
+   * Without `sandbox`: a proxy on the host's loopback, as for a managed network. It is only advice, in variables such as
+   * HTTPS_PROXY: nothing keeps the process from connecting by itself. With a sandbox use `sandbox.network`.
+   */
+  readonly networkProxy?: ManagedNetwork;
   /**
    * For an argv of bash, zsh or sh, then `-lc`, then a script: the start-up files of the user's shell, with `.bashrc`, `.zshrc` or
    * the file that ENV names, run once for all processes with this scope, and what they set up is replayed for each.

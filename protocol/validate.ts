@@ -1,6 +1,6 @@
 // Checks the arguments of calls: in the public API with the limits of the host, on the wire without them, since only the host
 // of a process knows its limits.
-import { checkSandbox } from "./check-sandbox.ts";
+import { checkManagedNetwork, checkSandbox } from "./check-sandbox.ts";
 import {
   checkFlag,
   checkInteger,
@@ -62,6 +62,7 @@ const SPEC_FIELDS = new Set<string>([
   "merge",
   "timeoutMs",
   "sandbox",
+  "networkProxy",
   "shellSnapshot",
   "inheritFds",
   "onDetach",
@@ -97,6 +98,10 @@ export function checkSpec(spec: unknown, limits: SpecLimits = NO_LIMITS): Proble
       : undefined) ??
     ifPresent(timeoutMs, (ms) => checkInteger("timeoutMs", ms, 1, MAX_TIMER_MS)) ??
     ifPresent(spec.sandbox, (policy) => checkSandbox(policy, limits)) ??
+    ifPresent(spec.networkProxy, (network) => checkManagedNetwork("networkProxy", network, limits.networkHosts)) ??
+    (spec.networkProxy !== undefined && spec.sandbox !== undefined
+      ? problem("networkProxy", "cannot be combined with sandbox; use sandbox.network")
+      : undefined) ??
     ifPresent(spec.shellSnapshot, (snapshot) => checkSnapshot(snapshot, spec as unknown as ProcessSpec)) ??
     ifPresent(inheritFds, checkFds) ??
     (Array.isArray(inheritFds) && inheritFds.includes(0) && (tty || spec.pipeStdin)

@@ -25,7 +25,8 @@ export class NetworkAnswers {
   /** Before a start. Returns what the server must learn; undefined if the network needs no controller, or there is none. */
   begin(spec: ProcessSpec, incarnation: string, controller: NetworkController): NetworkWishes | undefined {
     const { onNetworkRequest, onNetworkDecision } = controller;
-    if (typeof spec.sandbox?.network !== "object" || !(onNetworkRequest || onNetworkDecision)) return undefined;
+    const isManaged = typeof spec.sandbox?.network === "object" || spec.networkProxy !== undefined;
+    if (!isManaged || !(onNetworkRequest || onNetworkDecision)) return undefined;
     this.#controllers.set(incarnation, controller);
     return { requests: onNetworkRequest !== undefined, decisions: onNetworkDecision !== undefined };
   }

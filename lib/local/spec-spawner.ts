@@ -1,9 +1,11 @@
 // Spawns what a spec asks for: with the set-up of the user's shell, in a sandbox, on the network that its policy gives it.
 import type { Limits, ProcessSpec, SandboxPolicy } from "../../protocol/index.ts";
 import type { Clock } from "../clock.ts";
-import { ManagedNetworks } from "../network/managed-networks.ts";
+import { refuse } from "../errors.ts";
+import { ManagedNetworks, type NetworkOwner } from "../network/managed-networks.ts";
 import { proxyVariables } from "../network/proxy-variables.ts";
 import { controllerFor, type NetworkController } from "../process/network-controller.ts";
+import { SandboxedChild } from "../sandbox/sandboxed-child.ts";
 import { Sandboxes } from "../sandbox/sandboxes.ts";
 import { ShellSnapshots } from "../shell/shell-snapshots.ts";
 import type { Child, Launch, Leftover, Spawner } from "../spawn/child.ts";
@@ -20,12 +22,6 @@ export interface SpecSpawnerOptions {
   readonly onError: (error: unknown) => void;
   /** What applies to every process: its sandbox, and the handlers for its network. */
   readonly own: NetworkController & { readonly sandbox?: SandboxPolicy };
-}
-
-/** Which process is spawned. */
-export interface SpecOwner {
-  readonly processId: string;
-  readonly controller: NetworkController;
 }
 
 /** The sandboxes, managed networks and snapshots of one supervisor. */
@@ -54,6 +50,8 @@ export class SpecSpawner {
 
   /** See `Sandboxes`. */
   confine(spec: ProcessSpec): ProcessSpec {
+    if (this.#options.own.sandbox && spec.networkProxy)
+      refuse({ field: "networkProxy", message: "cannot be combined with the sandbox of this server" });
     return this.#sandboxes.confine(spec);
   }
 
@@ -65,18 +63,19 @@ export class SpecSpawner {
   }
 
   /** Spawns a launch that was made from the spec. */
-  async spawn(spawner: Spawner, launch: Launch, spec: ProcessSpec, owner: SpecOwner): Promise<Child> {
-    const spawn = (each: Launch) => this.#spawn(spawner, each, spec, owner);
+  async spawn(spawner: Spawner, launch: Launch, spec: ProcessSpec, owner: NetworkOwner): Promise<Child> {
     const network = spec.sandbox?.network;
-    const proxy = typeof network === "object" ? proxyVariables(network) : {};
-    const complete = Object.keys(proxy).length === 0 ? launch : withVariables(launch, proxy);
-    if (!spec.shellSnapshot) return spawn(complete);
-    const isPermitted = policyFilter(spec.envPolicy, this.#options.limits.envGlobSteps);
-    // A proxy that the start-up files name is not reached from here.
-    const isKept = (name: string) => isPermitted(name) && !Object.hasOwn(proxy, name);
-    const use = { scope: spec.shellSnapshot.scope, isKept, spawn };
-    const { launch: wrapped, close } = await this.#snapshots.apply(complete, use, spawner.calls);
-    return spawn(wrapped).finally(close);
+    if (typeof network === "object") return this.#spawnWith(spawner, launch, spec, owner, proxyVariables(network));
+    if (!spec.networkProxy) return this.#spawnWith(spawner, launch, spec, owner, {});
+    const { network: advised, port } = await this.#networks.openOnHost(spec.networkProxy, owner);
+    try {
+      const variables = proxyVariables(spec.networkProxy, port);
+      const child = await this.#spawnWith(spawner, launch, spec, owner, variables);
+      return new SandboxedChild(child, { network: advised });
+    } catch (error) {
+      advised.close();
+      throw error;
+    }
   }
 
   /** Ends the captures of snapshots, and resolves when they have ended; later starts run the plain shell. */
@@ -94,19 +93,39 @@ export class SpecSpawner {
     this.#networks.close();
   }
 
-  async #spawn(spawner: Spawner, launch: Launch, { sandbox }: ProcessSpec, owner: SpecOwner): Promise<Child> {
-    const child = await (async () => {
+  /** With variables that the command has in any case, also if the start-up files of its shell name another proxy. */
+  async #spawnWith(
+    spawner: Spawner,
+    plain: Launch,
+    spec: ProcessSpec,
+    owner: NetworkOwner,
+    variables: Readonly<Record<string, string>>,
+  ): Promise<Child> {
+    const spawn = (each: Launch) => this.#spawn(spawner, each, spec, owner);
+    const launch = withVariables(plain, variables);
+    if (!spec.shellSnapshot) return spawn(launch);
+    const isPermitted = policyFilter(spec.envPolicy, this.#options.limits.envGlobSteps);
+    const isKept = (name: string) => isPermitted(name) && !Object.hasOwn(variables, name);
+    const use = { scope: spec.shellSnapshot.scope, isKept, spawn };
+    const { launch: wrapped, close } = await this.#snapshots.apply(launch, use, spawner.calls);
+    return spawn(wrapped).finally(close);
+  }
+
+  async #spawn(spawner: Spawner, launch: Launch, { sandbox }: ProcessSpec, owner: NetworkOwner): Promise<Child> {
+    const spawn = async () => {
       if (!sandbox) return spawner.spawn(launch);
       if (typeof sandbox.network !== "object") return this.#sandboxes.spawn(spawner, launch, sandbox);
-      const network = await this.#networks.open(sandbox.network, owner.processId, owner.controller);
-      return this.#sandboxes.spawn(spawner, launch, sandbox, network);
-    })();
+      return this.#sandboxes.spawn(spawner, launch, sandbox, await this.#networks.open(sandbox.network, owner));
+    };
+    const child = await spawn();
     this.#options.onSpawned(child);
     return child;
   }
 }
 
 function withVariables(launch: Launch, variables: Readonly<Record<string, string>>): Launch {
+  const added = Object.entries(variables);
+  if (added.length === 0) return launch;
   const others = launch.env.filter((entry) => !Object.hasOwn(variables, entry.slice(0, entry.indexOf("="))));
-  return { ...launch, env: [...others, ...Object.entries(variables).map(([name, value]) => `${name}=${value}`)] };
+  return { ...launch, env: [...others, ...added.map(([name, value]) => `${name}=${value}`)] };
 }

@@ -21,7 +21,7 @@ import { MemoryBudget } from "../log/memory-budget.ts";
 import type { Backend, CloseOptions, StartOptions } from "../process/backend.ts";
 import { abortableStart } from "../process/end-tree.ts";
 import type { NetworkController } from "../process/network-controller.ts";
-import { Process } from "../process/process.ts";
+import type { Process } from "../process/process.ts";
 import { checkDescribable, describeStart } from "../process/process-info.ts";
 import { unknownProcess } from "../process/refusals.ts";
 import { SANDBOX_NAME } from "../sandbox/sandboxes.ts";
@@ -29,12 +29,12 @@ import type { Child, Leftover, Spawner } from "../spawn/child.ts";
 import { Guard, type OnSupervisorDeath } from "../spawn/guard/guard.ts";
 import { loadSpawner, type SpawnerName } from "../spawn/load-spawner.ts";
 import { hasProc } from "../spawn/proc/proc.ts";
-import { isSignal } from "../spawn/signals.ts";
 import { ownDirectory, shownDirectory } from "../spawn/start-state.ts";
+import { ProcessEvents } from "../telemetry/process-events.ts";
 import { followProcesses, type ProcessMetrics, processMetrics } from "../telemetry/process-metrics.ts";
 import { prepareLaunch } from "./launch.ts";
 import { LeftBehind } from "./left-behind.ts";
-import { LocalPort } from "./local-port.ts";
+import { localProcess } from "./local-process.ts";
 import { type ActorContext, ProcessActor } from "./process-actor.ts";
 import { SpecSpawner } from "./spec-spawner.ts";
 
@@ -90,6 +90,7 @@ export class Supervisor implements Backend {
   readonly #clock: Clock;
   readonly #onError: ReportError;
   readonly #metrics: ProcessMetrics;
+  readonly #events: ProcessEvents;
   readonly #actorContext: ActorContext;
   readonly #leftBehind: LeftBehind;
   readonly #specSpawner: SpecSpawner;
@@ -123,7 +124,9 @@ export class Supervisor implements Backend {
     });
     this.changes$ = this.#table.changes$;
     this.#metrics = processMetrics(options.meter);
-    followProcesses(this.#metrics, this.changes$, ({ processId }) => this.#table.find(processId)?.log.exited?.result);
+    const exitOf = ({ processId }: ProcessInfo) => this.#table.find(processId)?.log.exited;
+    followProcesses(this.#metrics, this.changes$, (info) => exitOf(info)?.result);
+    this.#events = new ProcessEvents(this.changes$, exitOf);
     this.#actorContext = {
       clock: this.#clock,
       limits: this.#limits,
@@ -135,8 +138,7 @@ export class Supervisor implements Backend {
     };
     const { spawner = "auto", subreaper = false, onSupervisorDeath = hasProc() ? "kill" : "keep" } = options;
     if (onSupervisorDeath === "kill") this.#guard = new Guard(this.#onError);
-    const guard = this.#guard;
-    this.#spawner = typeof spawner === "function" ? spawner() : loadSpawner({ spawner, subreaper, guard });
+    this.#spawner = typeof spawner === "function" ? spawner() : loadSpawner({ spawner, subreaper, guard: this.#guard });
     const keep = (made: Spawner) => {
       this.#madeSpawner = made;
     };
@@ -200,6 +202,7 @@ export class Supervisor implements Backend {
       this.#actorContext,
       spec.timeoutMs,
     );
+    this.#events.starting(actor.info, spec, actor.started);
     // Before `changes$` reports the start: a subscriber may close the supervisor, which ends the unreleased processes.
     this.#unreleased.add(actor);
     void actor.released.then(() => this.#unreleased.delete(actor));
@@ -238,19 +241,7 @@ export class Supervisor implements Backend {
   }
 
   #processOf(actor: ProcessActor, delivery: DeliveryMode): Process {
-    const port = new LocalPort(actor.info.processId, actor, { clock: this.#clock, graceMs: this.#limits.graceMs });
-    const { log } = actor;
-    const bounds = { limits: this.#limits, isSignal };
-    const unread = { clock: this.#clock, limits: this.#limits };
-    return new Process({
-      info: () => actor.info,
-      log,
-      port,
-      bounds,
-      delivery,
-      unread,
-      onSubscriberError: this.#onError,
-    });
+    return localProcess(actor, delivery, { clock: this.#clock, limits: this.#limits, onError: this.#onError });
   }
 
   async #close(graceMs: number): Promise<void> {

@@ -42,6 +42,9 @@ type Source = NetworkDecision["source"];
 /** A decision before it is reported. */
 type Outcome = { readonly source: Source; readonly reason: string; readonly addresses?: readonly string[] };
 
+/** Methods that change nothing (RFC 9110, section 9.2.1), of those that are in use. */
+const SAFE_METHODS: readonly string[] = ["GET", "HEAD", "OPTIONS"];
+
 const MAX_REASON_CHARS = 256;
 
 /** Judges the connections of one process. */
@@ -83,6 +86,8 @@ export class Judge {
     if (host === undefined || target.port < 1 || target.port > 65_535)
       return { source: "policy", reason: "not_a_host" };
     if (deny.some((pattern) => matches(pattern, host))) return { source: "policy", reason: "denied" };
+    if (this.#options.policy.onlyReading && !(target.protocol === "http" && SAFE_METHODS.includes(target.method ?? "")))
+      return { source: "policy", reason: "method_not_allowed" };
     const isAddress = isIP(host) !== 0;
     const isNamed = allow.some((pattern) => !pattern.startsWith("*") && matches(pattern, host));
     const isLocalAllowed = allowLocal || (isNamed && (isAddress || isLocalName(host)));

@@ -1,23 +1,24 @@
-// A child whose command runs in a sandbox. The child itself is bubblewrap, which ignores signals; they are meant for the command.
+// A child whose command runs in a sandbox, or with a proxy. In a sandbox the child itself is bubblewrap, which ignores signals;
+// they are meant for the command.
 import type { Observable } from "rxjs";
 import type { KillScope, SignalName, StreamName, TerminalSize } from "../../protocol/index.ts";
 import type { Child, ChildEvent, ChildStdin, Leftover, ProcessInspector } from "../spawn/child.ts";
-import type { SandboxNetwork } from "./sandbox-network.ts";
+import type { ChildNetwork } from "./sandbox-network.ts";
 
 /** What a sandbox adds to a child. */
 export interface SandboxedChildOptions {
-  /** Signals the command alone; returns false if it is gone. */
-  readonly signalCommand: (signal: SignalName) => boolean;
+  /** Signals the command alone; returns false if it is gone. Absent: the child is the command. */
+  readonly signalCommand?: (signal: SignalName) => boolean;
   /** Called at the release. */
-  readonly cleanUp: () => void;
+  readonly cleanUp?: () => void;
   /** Closed at the release. */
-  readonly network: SandboxNetwork | undefined;
+  readonly network: ChildNetwork | undefined;
 }
 
 /** Signals that ask a process to end. */
 const ENDING: readonly SignalName[] = ["SIGTERM", "SIGKILL", "SIGHUP", "SIGINT", "SIGQUIT"];
 
-/** A child in a sandbox. */
+/** A child in a sandbox, or one with a proxy. */
 export class SandboxedChild implements Child {
   readonly #child: Child;
   readonly #options: SandboxedChildOptions;
@@ -69,7 +70,7 @@ export class SandboxedChild implements Child {
 
   kill(signal: SignalName, scope: KillScope): void {
     if (ENDING.includes(signal)) this.#options.network?.refusePending();
-    if (scope !== "process" || !this.#options.signalCommand(signal)) this.#child.kill(signal, scope);
+    if (scope !== "process" || !this.#options.signalCommand?.(signal)) this.#child.kill(signal, scope);
   }
 
   hasSurvivors(scope: KillScope): boolean {
@@ -77,7 +78,7 @@ export class SandboxedChild implements Child {
   }
 
   release(): Leftover | undefined {
-    this.#options.cleanUp();
+    this.#options.cleanUp?.();
     this.#options.network?.close();
     return this.#child.release();
   }

@@ -12,7 +12,7 @@ import { base64, oneOf, optional, string, struct, u64 } from "../decode.ts";
 import { CodexSubscription } from "./codex-subscription.ts";
 import { type MethodScope, type MethodTable, method, ReplyThen } from "./method.ts";
 import { readReply } from "./read-reply.ts";
-import type { CodexSession, ProcessEntry, StartedProcess } from "./session.ts";
+import type { ClientEntry, CodexSession, StartedProcess } from "./session.ts";
 import { specOf, startParams } from "./start-params.ts";
 
 /** How long a request waits for a start that was requested before it; usually it takes milliseconds. */
@@ -128,7 +128,7 @@ async function start(scope: ProcessScope, id: string, spec: ProcessSpec): Promis
   const free = () => {
     if (byId.get(id) === entry) byId.delete(id);
   };
-  const entry: ProcessEntry = {
+  const entry: ClientEntry = {
     started: starting.catch(() => undefined),
     cancel: () => {
       free();
@@ -160,10 +160,7 @@ function cancelled(id: string): CodexError {
  * The outcome of a start, for a request that follows it: requests are sent without waiting for the reply. If the start hangs, it
  * is `starting`.
  */
-function settledSoon(
-  { started, cancel }: ProcessEntry,
-  clock: Clock,
-): Promise<StartedProcess | "starting" | undefined> {
+function settledSoon({ started, cancel }: ClientEntry, clock: Clock): Promise<StartedProcess | "starting" | undefined> {
   if (!cancel) return started;
   return new Promise((resolve) => {
     const stop = clock.after(STARTING_WAIT_MS, () => resolve("starting"));

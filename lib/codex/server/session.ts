@@ -12,7 +12,7 @@ export interface StartedProcess {
 }
 
 /** What a client's id stands for. */
-export interface ProcessEntry {
+export interface ClientEntry {
   /** The outcome of the start, undefined when it failed. */
   readonly started: Promise<StartedProcess | undefined>;
   /** Ends a start that is not over; undefined once it is. */
@@ -31,7 +31,7 @@ export type CodexSession = Session<ClientProcesses, Attachment>;
 /** The processes of one client. */
 export class ClientProcesses implements SessionState {
   /** By the client's id, until the process is removed. */
-  readonly byId = new Map<string, ProcessEntry>();
+  readonly byId = new Map<string, ClientEntry>();
   /** Processes that run or can still be read. */
   readonly started = new Map<SharedProcess, StartedProcess>();
 

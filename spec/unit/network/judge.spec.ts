@@ -90,6 +90,20 @@ describe("the lists", () => {
   });
 });
 
+describe("a network for reading only", () => {
+  it("permits the methods that change nothing, of plain HTTP", async () => {
+    const { judge } = makeJudge({ allow: ["*"], onlyReading: true });
+    const allowed: string[] = [];
+    for (const protocol of ["http", "connect", "socks5"] as const) {
+      for (const method of ["GET", "HEAD", "OPTIONS", "POST", "CONNECT"]) {
+        const { isAllowed } = await judge.judge({ protocol, host: "public.test", port: 80, method }, NEVER);
+        if (isAllowed) allowed.push(`${protocol} ${method}`);
+      }
+    }
+    expect(allowed).toEqual(["http GET", "http HEAD", "http OPTIONS"]);
+  });
+});
+
 describe("the controller", () => {
   it("decides about hosts in no list only, and cannot open a local one", async () => {
     const asked: string[] = [];
