@@ -16,7 +16,7 @@ import type { ClientEntry, CodexSession, StartedProcess } from "./session.ts";
 import { specOf, startParams } from "./start-params.ts";
 
 /** How long a request waits for a start that was requested before it; usually it takes milliseconds. */
-const STARTING_WAIT_MS = 2000;
+const STARTING_WAIT_MS = 5000;
 
 /** Begins a write id that is a digest. */
 const DIGEST = "sha256:";
