@@ -1,7 +1,6 @@
 // `process/*`: a thin translation to the calls of a backend. Calls on one process keep their order; calls on different
 // processes do not wait for each other.
 import { randomUUID } from "node:crypto";
-import type { ProcessSpec } from "../../../protocol/index.ts";
 import { waitForNews } from "../../log/read.ts";
 import { terminateTree } from "../../process/end-tree.ts";
 import type { ServerContext } from "../../server/server-context.ts";
@@ -11,7 +10,7 @@ import { CodexSubscription } from "./codex-subscription.ts";
 import { type MethodScope, type MethodTable, method, ReplyThen } from "./method.ts";
 import { readReply } from "./read-reply.ts";
 import type { CodexSession, StartedProcess } from "./session.ts";
-import { specOf, startParams } from "./start-params.ts";
+import { type CodexStart, startOf, startParams } from "./start-params.ts";
 
 /** What the methods use of their connection. */
 export interface ProcessScope extends MethodScope {
@@ -40,8 +39,8 @@ export function processMethods(scope: ProcessScope, shell: string): MethodTable 
   const find = async (id: string): Promise<StartedProcess | undefined> => scope.session.state.byId.get(id);
   return {
     "process/start": method("exec", startParams, async (params) => {
-      const spec = specOf(params, shell, context.limits);
-      const { subscription, shared } = await start(scope, params.processId, spec);
+      const asked = startOf(params, shell, context.limits);
+      const { subscription, shared } = await start(scope, params.processId, asked);
       // Not necessarily the connection that asked: the client may have reconnected meanwhile.
       const { session } = scope;
       const begin = () => {
@@ -77,18 +76,32 @@ export function processMethods(scope: ProcessScope, shell: string): MethodTable 
     // running, as with the exec-server; it ends with the session.
     "process/terminate": method("exec", processId, async ({ processId: id }) => {
       const found = await find(id);
+      if (found) refuseNetwork(scope.session, found);
       if (!found || found.subscription.log.exited) return { running: false };
       return terminateTree(found.shared.process, 0);
     }),
   };
 }
 
-async function start(scope: ProcessScope, id: string, spec: ProcessSpec): Promise<StartedProcess> {
+/** From now on, nothing is permitted to the process that its client would have to decide. */
+function refuseNetwork(session: CodexSession, { shared: { process } }: StartedProcess): void {
+  const name = session.state.networks.get(process.incarnation);
+  if (name) name.isOver = true;
+  session.connection?.network.refuse(process.incarnation);
+}
+
+async function start(scope: ProcessScope, id: string, { spec, network }: CodexStart): Promise<StartedProcess> {
   const { session, context } = scope;
   if (session.state.byId.has(id)) throw new CodexError(CODE.refused, `process ${id} already exists`);
   const starting = (async () => {
     await scope.filesSettled();
-    const shared = await session.start(context.processes, spec, randomUUID());
+    const incarnation = randomUUID();
+    const { networks } = session.state;
+    if (network) networks.set(incarnation, { id, isOver: false });
+    const shared = await session.start(context.processes, spec, incarnation, network).catch((error) => {
+      networks.delete(incarnation);
+      throw error;
+    });
     const subscription = new CodexSubscription(id, shared.log, context.limits.unreadBytes);
     const started = { id, shared, subscription };
     session.state.add(started);
