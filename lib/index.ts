@@ -51,7 +51,7 @@ export type { Cancel, Clock } from "./clock.ts";
 export type { CodexBackend } from "./codex/client/codex-backend.ts";
 export type { CodexLink } from "./codex/client/codex-link.ts";
 export { type CodexClientOptions, connectCodex } from "./codex/client/connect-codex.ts";
-export { codexDialect } from "./codex/server/codex-dialect.ts";
+export { type CodexDialectOptions, codexDialect, fileHelperRules } from "./codex/server/codex-dialect.ts";
 export { type ConnectOptions, connect, type ServerAddress } from "./connect.ts";
 export { ExecwireError } from "./errors.ts";
 export type { RunChunk, RunStream } from "./exec/run/capture.ts";

@@ -16,7 +16,8 @@
  * - `UNSUPPORTED` this platform, spawner or server does not support it
  * - `CLOSED` the supervisor or client is closed
  * - `UNAUTHORIZED` the server does not accept the token
- * - `FORBIDDEN` the token permits viewing only, or the server does not accept pages of this origin
+ * - `FORBIDDEN` the token permits viewing only, the server does not accept pages of this origin, or a sandbox would be wider than
+ *   the server's own
  * - `SESSION_UNKNOWN` the session to resume has ended or never existed
  * - `VERSION_UNSUPPORTED` the peer uses another version of the protocol
  * - `CONNECTION_LOST` the connection was lost and recovery gave up; `data.reason` gives the reason. The state of the processes

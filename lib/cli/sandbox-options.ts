@@ -20,18 +20,15 @@ export interface SandboxOptions {
   readonly allowLocal?: boolean;
 }
 
-/** Adds the options. */
-export function addSandboxOptions(command: Command): void {
+/** Adds the options; `name` is the one that selects the kind. */
+export function addSandboxOptions(command: Command, name: "--sandbox" | "--sandbox-default" = "--sandbox"): void {
+  const kind = name === "--sandbox" ? "what a command may write, see below" : "what every command may write, see below";
   command
-    .addOption(new Option("--sandbox <kind>", "what the command may write, see below").choices(KINDS))
-    .option("--writable <directory>", "with --sandbox: also writable; may be repeated", collect, [])
-    .option("--deny <path>", "with --sandbox: neither readable nor writable; may be repeated", collect, [])
+    .addOption(new Option(`${name} <kind>`, kind).choices(KINDS))
+    .option("--writable <directory>", `with ${name}: also writable; may be repeated`, collect, [])
+    .option("--deny <path>", `with ${name}: neither readable nor writable; may be repeated`, collect, [])
     .addOption(
-      new Option("--network <kind>", "with --sandbox: its network (default: none)").choices([
-        "full",
-        "none",
-        "managed",
-      ]),
+      new Option("--network <kind>", `with ${name}: its network (default: none)`).choices(["full", "none", "managed"]),
     )
     .option("--allow-host <pattern>", "with --network managed: a host that it reaches; may be repeated", collect, [])
     .option(

@@ -1,8 +1,9 @@
 // Spawns what a spec asks for: with the set-up of the user's shell, in a sandbox, on the network that its policy gives it.
-import type { Limits, ProcessSpec } from "../../protocol/index.ts";
+import type { Limits, ProcessSpec, SandboxPolicy } from "../../protocol/index.ts";
 import type { Clock } from "../clock.ts";
 import { ManagedNetworks, type NetworkOwner } from "../network/managed-networks.ts";
 import { proxyVariables } from "../network/proxy-variables.ts";
+import { controllerFor, type NetworkController } from "../process/network-controller.ts";
 import { SandboxedChild } from "../sandbox/sandboxed-child.ts";
 import { Sandboxes } from "../sandbox/sandboxes.ts";
 import { ShellSnapshots } from "../shell/shell-snapshots.ts";
@@ -18,6 +19,8 @@ export interface SpecSpawnerOptions {
   readonly onSpawned: (child: Child) => void;
   readonly onReleased: (pid: number, leftover: Leftover | undefined) => void;
   readonly onError: (error: unknown) => void;
+  /** What applies to every process: its sandbox, and the handlers for its network. */
+  readonly own: NetworkController & { readonly sandbox?: SandboxPolicy };
 }
 
 /** The sandboxes, managed networks and snapshots of one supervisor. */
@@ -30,7 +33,7 @@ export class SpecSpawner {
   constructor(options: SpecSpawnerOptions) {
     const { clock, limits, spawner, onReleased, onError } = options;
     this.#options = options;
-    this.#sandboxes = new Sandboxes(clock);
+    this.#sandboxes = new Sandboxes(clock, { widest: options.own.sandbox });
     this.#snapshots = new ShellSnapshots({ clock, limits, onReleased });
     this.#networks = new ManagedNetworks({
       clock,
@@ -44,11 +47,25 @@ export class SpecSpawner {
     });
   }
 
+  /** See `Sandboxes`. */
+  confine(spec: ProcessSpec): ProcessSpec {
+    return this.#sandboxes.confine(spec);
+  }
+
+  /** The handlers for the network of a start. With one network for all processes, a start decides nothing, and gets the decisions. */
+  controllerOf(start: NetworkController): NetworkController {
+    const { own } = this.#options;
+    const { onNetworkDecision } = start;
+    return controllerFor(own, typeof own.sandbox?.network === "object" ? { onNetworkDecision } : start);
+  }
+
   /** Spawns a launch that was made from the spec. */
   async spawn(spawner: Spawner, launch: Launch, spec: ProcessSpec, owner: NetworkOwner): Promise<Child> {
     const network = spec.sandbox?.network;
     if (typeof network === "object") return this.#spawnWith(spawner, launch, spec, owner, proxyVariables(network));
-    if (!spec.networkProxy) return this.#spawnWith(spawner, launch, spec, owner, {});
+    // The sandbox of all processes may have no way to the host's loopback.
+    const isReachable = network === undefined ? !spec.sandbox : network === "full";
+    if (!spec.networkProxy || !isReachable) return this.#spawnWith(spawner, launch, spec, owner, {});
     const { network: advised, port } = await this.#networks.openOnHost(spec.networkProxy, owner);
     try {
       const variables = proxyVariables(spec.networkProxy, port);

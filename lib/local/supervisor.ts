@@ -10,6 +10,7 @@ import {
   type Limits,
   type ProcessInfo,
   type ProcessSpec,
+  type SandboxPolicy,
 } from "../../protocol/index.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { ExecwireError, refuse } from "../errors.ts";
@@ -19,8 +20,8 @@ import { type GuardedObservable, type ReportError, reportToConsole } from "../lo
 import { MemoryBudget } from "../log/memory-budget.ts";
 import type { Backend, CloseOptions, StartOptions } from "../process/backend.ts";
 import { abortableStart } from "../process/end-tree.ts";
-import { controllerFor, type NetworkController } from "../process/network-controller.ts";
-import { Process } from "../process/process.ts";
+import type { NetworkController } from "../process/network-controller.ts";
+import type { Process } from "../process/process.ts";
 import { checkDescribable, describeStart } from "../process/process-info.ts";
 import { unknownProcess } from "../process/refusals.ts";
 import { SANDBOX_NAME } from "../sandbox/sandboxes.ts";
@@ -28,12 +29,12 @@ import type { Child, Leftover, Spawner } from "../spawn/child.ts";
 import { Guard, type OnSupervisorDeath } from "../spawn/guard/guard.ts";
 import { loadSpawner, type SpawnerName } from "../spawn/load-spawner.ts";
 import { hasProc } from "../spawn/proc/proc.ts";
-import { isSignal } from "../spawn/signals.ts";
 import { ownDirectory, shownDirectory } from "../spawn/start-state.ts";
+import { ProcessEvents } from "../telemetry/process-events.ts";
 import { followProcesses, type ProcessMetrics, processMetrics } from "../telemetry/process-metrics.ts";
 import { prepareLaunch } from "./launch.ts";
 import { LeftBehind } from "./left-behind.ts";
-import { LocalPort } from "./local-port.ts";
+import { localProcess } from "./local-process.ts";
 import { type ActorContext, ProcessActor } from "./process-actor.ts";
 import { SpecSpawner } from "./spec-spawner.ts";
 
@@ -48,6 +49,11 @@ export interface SupervisorOptions extends NetworkController {
    * supervisor: those could be mistaken for descendants of its processes. Default false.
    */
   readonly subreaper?: boolean;
+  /**
+   * The sandbox of every process. A process's own may only be stricter: FORBIDDEN, unless that is proved. Its paths are resolved
+   * when the supervisor is created.
+   */
+  readonly sandbox?: SandboxPolicy;
   /**
    * What happens to the processes when this program ends without `close` and cannot end them itself: by a signal for which it
    * has no listener, or by SIGKILL. `kill` (the default on Linux; elsewhere createSupervisor throws UNSUPPORTED): a small helper
@@ -84,10 +90,10 @@ export class Supervisor implements Backend {
   readonly #clock: Clock;
   readonly #onError: ReportError;
   readonly #metrics: ProcessMetrics;
+  readonly #events: ProcessEvents;
   readonly #actorContext: ActorContext;
   readonly #leftBehind: LeftBehind;
   readonly #specSpawner: SpecSpawner;
-  readonly #controller: NetworkController;
   readonly #spawner: Promise<Spawner>;
   #madeSpawner: Spawner | undefined;
   readonly #guard: Guard | undefined;
@@ -105,8 +111,8 @@ export class Supervisor implements Backend {
       onSpawned: (child) => this.#onSpawned(child),
       onReleased: (pid, leftover) => this.#onReleased(pid, leftover),
       onError: this.#onError,
+      own: options,
     });
-    this.#controller = options;
     this.#leftBehind = new LeftBehind(this.#clock, (pid) => this.#guard?.forget(pid));
     const budget = new MemoryBudget(this.#limits.memoryBudgetBytes);
     this.#table = new ProcessTable({
@@ -118,7 +124,9 @@ export class Supervisor implements Backend {
     });
     this.changes$ = this.#table.changes$;
     this.#metrics = processMetrics(options.meter);
-    followProcesses(this.#metrics, this.changes$, ({ processId }) => this.#table.find(processId)?.log.exited?.result);
+    const exitOf = ({ processId }: ProcessInfo) => this.#table.find(processId)?.log.exited;
+    followProcesses(this.#metrics, this.changes$, (info) => exitOf(info)?.result);
+    this.#events = new ProcessEvents(this.changes$, exitOf);
     this.#actorContext = {
       clock: this.#clock,
       limits: this.#limits,
@@ -130,8 +138,7 @@ export class Supervisor implements Backend {
     };
     const { spawner = "auto", subreaper = false, onSupervisorDeath = hasProc() ? "kill" : "keep" } = options;
     if (onSupervisorDeath === "kill") this.#guard = new Guard(this.#onError);
-    const guard = this.#guard;
-    this.#spawner = typeof spawner === "function" ? spawner() : loadSpawner({ spawner, subreaper, guard });
+    this.#spawner = typeof spawner === "function" ? spawner() : loadSpawner({ spawner, subreaper, guard: this.#guard });
     const keep = (made: Spawner) => {
       this.#madeSpawner = made;
     };
@@ -144,11 +151,12 @@ export class Supervisor implements Backend {
 
   start(spec: ProcessSpec, options: StartOptions = {}): Promise<Process> {
     const { incarnation = randomUUID(), signal } = options;
-    return abortableStart(() => this.#start(spec, incarnation, controllerFor(this.#controller, options)), signal);
+    return abortableStart(() => this.#start(spec, incarnation, this.#specSpawner.controllerOf(options)), signal);
   }
 
-  async #start(spec: ProcessSpec, incarnation: string, controller: NetworkController): Promise<Process> {
-    refuse(checkStart(spec, incarnation, { ...this.#limits, rawBytes: true }));
+  async #start(asked: ProcessSpec, incarnation: string, controller: NetworkController): Promise<Process> {
+    refuse(checkStart(asked, incarnation, { ...this.#limits, rawBytes: true }));
+    const spec = this.#specSpawner.confine(asked);
     if (spec.cwd !== undefined && !isAbsolute(spec.cwd)) {
       refuse({ field: "cwd", message: `must be an absolute path of this host, got ${spec.cwd}` });
     }
@@ -194,6 +202,7 @@ export class Supervisor implements Backend {
       this.#actorContext,
       spec.timeoutMs,
     );
+    this.#events.starting(actor.info, spec, actor.started);
     // Before `changes$` reports the start: a subscriber may close the supervisor, which ends the unreleased processes.
     this.#unreleased.add(actor);
     void actor.released.then(() => this.#unreleased.delete(actor));
@@ -232,19 +241,7 @@ export class Supervisor implements Backend {
   }
 
   #processOf(actor: ProcessActor, delivery: DeliveryMode): Process {
-    const port = new LocalPort(actor.info.processId, actor, { clock: this.#clock, graceMs: this.#limits.graceMs });
-    const { log } = actor;
-    const bounds = { limits: this.#limits, isSignal };
-    const unread = { clock: this.#clock, limits: this.#limits };
-    return new Process({
-      info: () => actor.info,
-      log,
-      port,
-      bounds,
-      delivery,
-      unread,
-      onSubscriberError: this.#onError,
-    });
+    return localProcess(actor, delivery, { clock: this.#clock, limits: this.#limits, onError: this.#onError });
   }
 
   async #close(graceMs: number): Promise<void> {

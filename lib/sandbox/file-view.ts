@@ -40,6 +40,12 @@ const PLATFORM_ETC =
 const SYSTEM = /^\/($|(usr|etc|bin|sbin|lib|lib64|lib32|libx32|dev|proc)(\/|$))/;
 /** Directories that are links into /usr on most systems. */
 const PLATFORM_ROOTS = ["/bin", "/sbin", "/lib", "/lib64", "/lib32", "/libx32"];
+/** Everything that the named path `platform` can show. */
+export const PLATFORM_PATHS: readonly string[] = [
+  "/usr",
+  ...PLATFORM_ROOTS,
+  ...PLATFORM_ETC.split(" ").map((name) => `/etc/${name}`),
+];
 
 /**
  * Builds the view for a command in `cwd`, which it sees as an empty directory if no rule shows it. Rejects with INVALID_PARAMS for

@@ -7,6 +7,7 @@ import { ExecwireError, oneLine } from "../errors.ts";
 import type { Child, Launch, SandboxCalls, Spawner } from "../spawn/child.ts";
 import { firstChildren, readProcess } from "../spawn/proc/proc.ts";
 import { hostSignalNumber } from "../spawn/signals.ts";
+import { Ceiling } from "./ceiling.ts";
 import { type Helpers, unavailable } from "./helpers.ts";
 import { Launcher } from "./launcher.ts";
 import type { SandboxNetwork } from "./sandbox-network.ts";
@@ -22,15 +23,30 @@ const SHOWN_BYTES = 4096;
 /** How long a set-up may take; usually it takes milliseconds. */
 const SETUP_TIMEOUT_MS = 10_000;
 
+/** How a supervisor uses sandboxes. */
+export interface SandboxesOptions {
+  /** Default: where the system has them. */
+  readonly helpers?: Helpers;
+  readonly widest?: SandboxPolicy | undefined;
+}
+
 /** The sandboxes of one supervisor. */
 export class Sandboxes {
   readonly #clock: Clock;
   readonly #helpers: Helpers | undefined;
+  readonly #ceiling: Ceiling | undefined;
   #launcher: Launcher | undefined;
 
-  constructor(clock: Clock, helpers?: Helpers) {
+  /** Throws INVALID_PARAMS if `widest`, the policy that no command may widen, is invalid. */
+  constructor(clock: Clock, { helpers, widest }: SandboxesOptions = {}) {
     this.#clock = clock;
     this.#helpers = helpers;
+    this.#ceiling = widest && new Ceiling(widest);
+  }
+
+  /** The spec with the sandbox that applies to it. Throws FORBIDDEN if its own would be wider than that of all. */
+  confine<Spec extends { readonly sandbox?: SandboxPolicy }>(spec: Spec): Spec {
+    return this.#ceiling ? { ...spec, sandbox: this.#ceiling.under(spec.sandbox) } : spec;
   }
 
   /** The real path of bubblewrap; rejects with SANDBOX_UNAVAILABLE if sandboxes do not work here. */
@@ -44,6 +60,7 @@ export class Sandboxes {
    */
   async spawn(spawner: Spawner, launch: Launch, policy: SandboxPolicy, network?: SandboxNetwork): Promise<Child> {
     try {
+      await this.#ceiling?.checkLinks(policy);
       if (typeof policy.network === "object" && !network) throw unavailable("there is no managed network for it");
       return await this.#spawn(spawner, launch, policy, network);
     } catch (error) {

@@ -116,7 +116,7 @@ describe("without a working sandbox", () => {
     inheritFds: [],
   };
   const refusalWith = async (bubblewrap: string) => {
-    const sandboxes = new Sandboxes(systemClock, { ...SYSTEM_HELPERS, bubblewrap });
+    const sandboxes = new Sandboxes(systemClock, { helpers: { ...SYSTEM_HELPERS, bubblewrap } });
     return refusal(sandboxes.spawn(await spawner, launch, READ_ONLY));
   };
 

@@ -6,9 +6,10 @@ import { openExecSessions } from "../../exec/sessions/sessions.ts";
 import type { Backend } from "../../process/backend.ts";
 import { absoluteDirectory, addServerOptions, collectPairs, type ServerOptions } from "../options.ts";
 import { say, sayStray, UsageError } from "../report.ts";
+import { addSandboxOptions, SANDBOX_HELP, type SandboxOptions, sandboxPolicy } from "../sandbox-options.ts";
 import { ShutdownSignal } from "../server/shutdown-signal.ts";
 
-interface McpOptions extends ServerOptions {
+interface McpOptions extends ServerOptions, SandboxOptions {
   readonly remote?: boolean;
   readonly cwd?: string;
   readonly env: Record<string, string>;
@@ -47,6 +48,7 @@ export function define(command: Command): void {
     )
     .addHelpText("after", HELP)
     .action((options: McpOptions) => host(options, command.parent?.version() ?? ""));
+  addSandboxOptions(command);
   addServerOptions(command);
 }
 
@@ -54,6 +56,9 @@ async function host(options: McpOptions, version: string): Promise<void> {
   const { workspace, cwd } = options;
   const isRemote = options.remote || options.url !== undefined;
   if (workspace && !isRemote) throw new UsageError("--workspace needs a server: add --remote or --url");
+  // The agent chooses the directory of each command, which must not decide what the command may write.
+  const workplace = isRemote ? (workspace?.remote ?? cwd) : absoluteDirectory(cwd);
+  const sandbox = sandboxPolicy(options, workplace);
   const shutdown = new ShutdownSignal();
   process.stdout.on("error", () => shutdown.request("stdout was closed"));
   const backend = await (isRemote ? openRemote(options) : openLocal());
@@ -65,6 +70,7 @@ async function host(options: McpOptions, version: string): Promise<void> {
       version,
       env: { ...UNATTENDED, ...options.env },
       envPolicy: { inherit: isRemote ? "core" : "all" },
+      sandbox,
       // On a server, a path of this machine is valid only with a workspace mapping.
       cwd: isRemote && (!workspace || cwd === undefined) ? cwd : cwd && absoluteDirectory(cwd),
       snapshotShell: options.shellSnapshot ? userShell(isRemote) : undefined,
@@ -122,9 +128,12 @@ In the client's configuration:
 Commands inherit the environment of this program, except variables whose names contain KEY, SECRET
 or TOKEN (use --env to pass one); pagers and colours are turned off. With --remote or --url they run
 on a server, with the server's HOME, PATH and the like.
+${SANDBOX_HELP}
+The directory is that of --cwd, also for a command that the agent starts in another one.
 
 Examples:
   execwire mcp                                                 commands run on this machine
   execwire mcp --cwd /srv/app --env GITHUB_TOKEN="$TOKEN"
+  execwire mcp --sandbox workspace-write                       commands write only this directory
   execwire mcp --url ws://host:7300 --token-file token         on another machine
   execwire mcp --url ws://host:7300 --workspace /home/me/app=/data/app`;

@@ -1,8 +1,8 @@
 // `execwire serve`: runs processes for other terminals and programs. They end with the server.
 import { type Command, Option } from "commander";
-import { limits as defaults, type Limits, present } from "../../../protocol/index.ts";
+import { limits as defaults, type Limits, present, type SandboxPolicy } from "../../../protocol/index.ts";
 import { SERVER_VARIABLES } from "../../codex/server/child-environment.ts";
-import { codexDialect } from "../../codex/server/codex-dialect.ts";
+import { codexDialect, fileHelperRules } from "../../codex/server/codex-dialect.ts";
 import { createSupervisor } from "../../local/supervisor.ts";
 import { type ListenAddress, serve } from "../../server/server.ts";
 import type { OnSupervisorDeath } from "../../spawn/guard/guard.ts";
@@ -12,6 +12,7 @@ import { CLOSE } from "../../transport/transport.ts";
 import { collect, milliseconds, parseSeconds, spawnerOption } from "../options.ts";
 import { write } from "../output.ts";
 import { NoServerError, say, sayStray, UsageError } from "../report.ts";
+import { addSandboxOptions, SANDBOX_HELP, type SandboxOptions, sandboxPolicy } from "../sandbox-options.ts";
 import { type Credentials, loadCredentials, publish } from "../server/credentials.ts";
 import { allowHeapGrowth } from "../server/heap-growth.ts";
 import { parseListen } from "../server/listen-address.ts";
@@ -21,7 +22,7 @@ import { acceptStdio, relayStdio } from "../server/serve-stdio.ts";
 import { findOrStartServer } from "../server/shared-server.ts";
 import { isSet, ShutdownSignal } from "../server/shutdown-signal.ts";
 
-interface ServeCommandOptions {
+interface ServeCommandOptions extends Omit<SandboxOptions, "sandbox"> {
   readonly listen: ListenAddress | "stdio";
   readonly auth: "token" | "none";
   readonly tokenFile?: string;
@@ -34,6 +35,7 @@ interface ServeCommandOptions {
   readonly onDeath: OnSupervisorDeath;
   readonly verbose?: boolean;
   readonly shared?: boolean;
+  readonly sandboxDefault?: SandboxOptions["sandbox"];
 }
 
 /** Defines the options of `serve`. */
@@ -65,6 +67,7 @@ export function define(command: Command): void {
     .option("-v, --verbose", "report on stderr which processes begin and end, and every refused connection")
     .addHelpText("after", HELP)
     .action(host);
+  addSandboxOptions(command, "--sandbox-default");
 }
 
 async function host(options: ServeCommandOptions): Promise<void> {
@@ -73,6 +76,8 @@ async function host(options: ServeCommandOptions): Promise<void> {
   }
   if (options.shared) {
     if (options.listen !== "stdio") throw new UsageError("--shared needs --listen stdio");
+    if (options.sandboxDefault)
+      throw new UsageError("--shared cannot be used with --sandbox-default: the shared server may have none");
     return shareServer();
   }
   const { grace, sessionTtl, keepClosed, spawner } = options;
@@ -87,15 +92,16 @@ async function host(options: ServeCommandOptions): Promise<void> {
   // For this program only, not for the children of any client.
   for (const name of Object.keys(process.env))
     if (SERVER_VARIABLES.includes(name.toUpperCase())) delete process.env[name];
+  const sandbox = await sandboxOfAll(options);
   const onSupervisorDeath = hasProc() ? options.onDeath : "keep";
   const supervisor = createSupervisor(
-    present({ subreaper: true, onSupervisorDeath, limits, onError: sayStray, spawner }),
+    present({ subreaper: true, onSupervisorDeath, limits, onError: sayStray, spawner, sandbox }),
   );
   if (options.verbose) supervisor.changes$.subscribe(sayChange);
   const cleanups: (() => unknown)[] = [() => shutdown.release(), () => supervisor.close()];
   try {
     const { listen } = options;
-    const dialect = await codexDialect();
+    const dialect = await codexDialect({ sandbox });
     if (listen === "stdio") {
       const server = await serve(supervisor, { auth: { kind: "none" }, limits, dialect });
       cleanups.push(() => server.close());
@@ -119,6 +125,21 @@ async function host(options: ServeCommandOptions): Promise<void> {
   } finally {
     for (const cleanup of cleanups.reverse()) await cleanup();
   }
+}
+
+/** The policy for every command, with this directory as the workspace. Rejects if it cannot be enforced here. */
+async function sandboxOfAll({ sandboxDefault, ...options }: ServeCommandOptions): Promise<SandboxPolicy | undefined> {
+  const policy = sandboxPolicy(present({ ...options, sandbox: sandboxDefault }), process.cwd());
+  if (!policy) return undefined;
+  // Clients of the Codex dialect access files through a helper in the sandbox.
+  const sandbox = { ...policy, files: [...policy.files, ...(await fileHelperRules())] };
+  const probe = createSupervisor(present({ spawner: options.spawner, sandbox, onError: sayStray }));
+  try {
+    await probe.start({ argv: ["/bin/sh", "-c", ":"], cwd: "/" });
+  } finally {
+    await probe.close({ graceMs: 0 });
+  }
+  return sandbox;
 }
 
 /** Relays between stdin and stdout and the server of this user. */
@@ -159,9 +180,15 @@ Clients need the token. It is in a file that only you can read, by default in th
 connect only with --allow-origin. Connections are not encrypted: to reach another machine, tunnel
 them through ssh.
 
+With --sandbox-default, every command of every client runs in that sandbox, with this directory as the
+working directory. A client may ask for a stricter one; anything else is refused. File operations of
+Codex clients run in it too.
+${SANDBOX_HELP}
+
 Examples:
   execwire serve                                          in one terminal, and in another:
   execwire run --remote -t -- bash
+  execwire serve --sandbox-default workspace-write        clients can change only this directory
   execwire serve --listen unix:/run/user/1000/exec.sock   a unix socket that only you can access
   ssh host execwire serve --listen stdio                  as connect({ command }) starts it; all ends
                                                           with the connection

@@ -1,7 +1,14 @@
 // Exec sessions as tools of the Model Context Protocol. Each result has data (structuredContent) and the same as text.
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
-import { type EnvPolicy, loginShell, type ProcessSpec, present, type SignalName } from "../../../protocol/index.ts";
+import {
+  type EnvPolicy,
+  loginShell,
+  type ProcessSpec,
+  present,
+  type SandboxPolicy,
+  type SignalName,
+} from "../../../protocol/index.ts";
 import { ExecwireError, invalidParams } from "../../errors.ts";
 import type { ExecResult } from "../../exec/sessions/session-types.ts";
 import type { ExecSessions } from "../../exec/sessions/sessions.ts";
@@ -15,6 +22,8 @@ export interface CommandDefaults {
   readonly cwd: string | undefined;
   /** The shell of command lines that get the set-up of the user's login shell; undefined: without it. */
   readonly snapshotShell?: string | undefined;
+  /** The sandbox of every command; the agent cannot choose another one. */
+  readonly sandbox: SandboxPolicy | undefined;
 }
 
 /** Registers the tools at a server. */
@@ -36,6 +45,7 @@ export function registerExecTools(server: McpServer, sessions: ExecSessions, def
             cwd,
             env: { ...defaults.env, ...env },
             envPolicy: defaults.envPolicy,
+            sandbox: defaults.sandbox,
             tty,
             pipeStdin: stdin,
             timeoutMs,

@@ -4,6 +4,7 @@
 //  opened --initialize--> greeted --initialized--> ready --closed--> over
 //
 // A frame that is not a message is answered with id -1; nothing a client sends costs it the connection.
+import type { SandboxPolicy } from "../../../protocol/index.ts";
 import type { Cancel } from "../../clock.ts";
 import { PendingCalls } from "../../server/pending-calls.ts";
 import { Outbox } from "../../server/sending/outbox.ts";
@@ -37,6 +38,8 @@ export interface CodexHost {
   readonly info: EnvironmentInfo;
   readonly frames: FramePool;
   readonly messageBytes: number;
+  /** What applies to every request: see `CodexDialectOptions`. */
+  readonly sandbox: SandboxPolicy | undefined;
 }
 
 /** Serves one transport. */
@@ -92,7 +95,7 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
     this.network = new CodexNetworkClient(this.#outbox, (incarnation) =>
       this.#session?.state.networks.get(incarnation),
     );
-    this.#requests = new RequestRunner(methodsOf(this, host.info), this, limits.requests);
+    this.#requests = new RequestRunner(methodsOf(this, host), this, limits.requests);
     // If a token is required, the upgrade request has carried it; otherwise `initialize` is all that identifies a client.
     if (context.auth.kind === "token") this.#trust();
     else transport.limitFrames?.(Math.min(limits.helloBytes, host.messageBytes));

@@ -99,9 +99,20 @@ export function startOf(
     ...networkSpec(launch?.network, policyOf(params.sandbox), params.enforceManagedNetwork),
     shellSnapshot: snapshotOf(params),
     // Shown in lists, where the process has another id, which is unique on this host.
-    labels: { codex: [...params.processId.replaceAll("\0", "")].slice(0, 64).join("") },
+    labels: { codex: labelOf(params.processId), ...idLabels(params.metadata) },
   });
   return { spec, network: launch && { requests: launch.isAsked, decisions: true } };
+}
+
+function labelOf(id: string): string {
+  return [...id.replaceAll("\0", "")].slice(0, 64).join("");
+}
+
+/** The ids with which a client finds its work in traces; nothing that could be more than an id. */
+function idLabels(metadata: Decoded<typeof fields>["metadata"]): Readonly<Record<string, string>> {
+  const { threadId: thread, toolCallId } = metadata ?? {};
+  const isPermitted = toolCallId !== undefined && /^[A-Za-z0-9_.:-]{1,256}$/.test(toolCallId);
+  return present({ threadId: thread, toolCallId: isPermitted ? toolCallId : undefined });
 }
 
 function cwdOf(cwd: PathUri): string {

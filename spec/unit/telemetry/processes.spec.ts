@@ -86,8 +86,8 @@ describe("the result of a process", () => {
     expect(await metrics.numbers()).toEqual({});
     host.spawner.go();
     await expect(starting).rejects.toMatchObject({ code: "START_CANCELLED" });
-    while (host.spawner.children.length === 0) await undefined;
-    await undefined;
+    // The actor gets the child in this turn.
+    await nextTurn();
     host.spawner.children[0]?.exit("SIGKILL");
     expect(await metrics.numbers()).toEqual(once("terminated"));
   });

@@ -35,11 +35,9 @@ export class FileHelper {
 
   /** Rejects as a start with this policy does. */
   static async start(backend: Backend, policy: SandboxPolicy): Promise<FileHelper> {
-    const program = await realpath(process.execPath);
-    const helper = await findHelper();
-    const files = [program, helper].map((path) => ({ path, access: "read" }) as const);
+    const files = await fileHelperRules();
     const started = await backend.start({
-      argv: [program, helper],
+      argv: files.map(({ path }) => path),
       cwd: "/",
       env: {},
       pipeStdin: true,
@@ -92,6 +90,12 @@ export class FileHelper {
     if (this.#notify) this.#notify(value.method, value.params);
     else this.#held.push(value);
   }
+}
+
+/** What a sandbox must show for a helper to run in it: the program, and its one file. */
+export async function fileHelperRules(): Promise<readonly { readonly path: string; readonly access: "read" }[]> {
+  const paths = [await realpath(process.execPath), await findHelper()];
+  return paths.map((path) => ({ path, access: "read" }));
 }
 
 async function findHelper(): Promise<string> {

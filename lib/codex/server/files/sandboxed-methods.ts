@@ -18,17 +18,19 @@ export interface SandboxedFileScope extends Pick<MethodScope, "notify" | "signal
   readonly context: { readonly backend: Backend };
 }
 
-/** The file methods of one connection. */
-export function sandboxedFileMethods(scope: SandboxedFileScope): MethodTable {
+/** The file methods of one connection; `always` is the sandbox of requests without one. */
+export function sandboxedFileMethods(scope: SandboxedFileScope, always?: SandboxPolicy): MethodTable {
   const plain = fileMethods(scope);
   const files = new SandboxedFiles(scope, plain);
-  return Object.fromEntries(Object.entries(plain).map(([name, method]) => [name, sandboxable(name, method, files)]));
+  return Object.fromEntries(
+    Object.entries(plain).map(([name, method]) => [name, sandboxable(name, method, files, always)]),
+  );
 }
 
-function sandboxable(name: string, method: Method, files: SandboxedFiles): Method {
+function sandboxable(name: string, method: Method, files: SandboxedFiles, always: SandboxPolicy | undefined): Method {
   const prepare = (params: unknown) => {
     const { sandbox, ...rest } = isMap(params) ? params : {};
-    const policy = filePolicyOf(sandbox);
+    const policy = filePolicyOf(sandbox) ?? always;
     const call = method.prepare(policy ? rest : params);
     return () => files.perform({ name, params: rest, policy, call });
   };
