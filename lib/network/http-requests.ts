@@ -115,7 +115,7 @@ function headerText(reason: string): string {
 }
 
 function blocked({ host, reason }: Extract<Verdict, { isAllowed: false }>): string {
-  return `the network policy of this sandbox refuses ${host} (${reason})`;
+  return `the network policy of this process refuses ${host} (${reason})`;
 }
 
 function parseUrl(url: string): URL | undefined {

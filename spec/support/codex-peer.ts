@@ -94,7 +94,9 @@ export class CodexPeer {
 
   reply(id: number): Promise<CodexReply> {
     return this.until(() =>
-      this.received.find((message): message is CodexReply => "id" in message && message.id === id),
+      this.received.find(
+        (message): message is CodexReply => "id" in message && !("method" in message) && message.id === id,
+      ),
     );
   }
 

@@ -21,6 +21,7 @@ import type { FramePool } from "./frame-pool.ts";
 import { type AckedSource, Heartbeat } from "./heartbeat.ts";
 import { type MethodGroup, ReplyThen } from "./method.ts";
 import { methodsOf } from "./methods.ts";
+import { CodexNetworkClient } from "./network/network-client.ts";
 import type { ProcessScope } from "./process-methods.ts";
 import { RequestRunner } from "./request-runner.ts";
 import { type Attachment, ClientProcesses, type CodexSession, type StartedProcess } from "./session.ts";
@@ -48,6 +49,7 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
   readonly #host: CodexHost;
   readonly #outbox: Outbox;
   readonly #heartbeat: Heartbeat;
+  readonly network: CodexNetworkClient;
   readonly #requests: RequestRunner;
   readonly #recycle = (frame: Uint8Array): void => this.#host.frames.release(frame);
   readonly #roundRobin = new RoundRobin();
@@ -90,6 +92,9 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
       },
       onDead: () => this.#drop(),
     });
+    this.network = new CodexNetworkClient(this.#outbox, (incarnation) =>
+      this.#session?.state.networks.get(incarnation),
+    );
     this.#requests = new RequestRunner(methodsOf(this, host), this, limits.requests);
     // If a token is required, the upgrade request has carried it; otherwise `initialize` is all that identifies a client.
     if (context.auth.kind === "token") this.#trust();
@@ -192,6 +197,7 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
       return this.send(encodeError(NO_ID, new CodexError(CODE.refused, message)));
     }
     if (envelope.kind === "notification" && envelope.method === "initialized") this.#isReady = !!this.#session;
+    if (envelope.kind === "result" || envelope.kind === "error") return this.network.answered(envelope);
     if (envelope.kind !== "request") return;
     const { id, method, params } = envelope;
     if (method === "initialize") this.#requests.answer(id, async () => this.#initialize(params));
@@ -278,6 +284,7 @@ export class CodexConnection implements ServedConnection, ProcessScope, Attachme
   #finish(): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.network.end();
     this.#heartbeat.end();
     this.#pace.end();
     this.#goLiveTimer?.();

@@ -53,6 +53,7 @@ export async function environmentInfo(env: NodeJS.ProcessEnv = process.env): Pro
       fsWatchMissing: true,
       fileWriteStreaming: true,
       httpHeaderEnvVars: true,
+      networkProxyLaunch: true,
       shellSnapshotV2: process.platform === "linux",
     },
   });

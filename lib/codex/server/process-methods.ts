@@ -1,7 +1,7 @@
 // `process/*`: a thin translation to the calls of a backend. Calls on one process keep their order; calls on different
 // processes do not wait for each other.
 import { createHash, randomUUID } from "node:crypto";
-import type { Limits, ProcessSpec } from "../../../protocol/index.ts";
+import type { Limits } from "../../../protocol/index.ts";
 import type { Clock } from "../../clock.ts";
 import { ExecwireError } from "../../errors.ts";
 import { waitForNews } from "../../log/read.ts";
@@ -13,7 +13,7 @@ import { CodexSubscription } from "./codex-subscription.ts";
 import { type MethodScope, type MethodTable, method, ReplyThen } from "./method.ts";
 import { readReply } from "./read-reply.ts";
 import type { ClientEntry, CodexSession, StartedProcess } from "./session.ts";
-import { specOf, startParams } from "./start-params.ts";
+import { type CodexStart, startOf, startParams } from "./start-params.ts";
 
 /** How long a request waits for a start that was requested before it; usually it takes milliseconds. */
 const STARTING_WAIT_MS = 5000;
@@ -51,8 +51,8 @@ export function processMethods(scope: ProcessScope, shell: string): MethodTable 
   };
   return {
     "process/start": method("exec", startParams, async (params) => {
-      const spec = specOf(params, shell, context.limits);
-      const { subscription, shared } = await start(scope, params.processId, spec);
+      const asked = startOf(params, shell, context.limits);
+      const { subscription, shared } = await start(scope, params.processId, asked);
       // Not necessarily the connection that asked: the client may have reconnected meanwhile.
       const { session } = scope;
       const begin = () => {
@@ -97,13 +97,21 @@ export function processMethods(scope: ProcessScope, shell: string): MethodTable 
         return { running: true };
       }
       const found = await entry?.started;
+      if (found) refuseNetwork(scope.session, found);
       if (!found || found.subscription.log.exited) return { running: false };
       return terminateTree(found.shared.process, 0);
     }),
   };
 }
 
-async function start(scope: ProcessScope, id: string, spec: ProcessSpec): Promise<StartedProcess> {
+/** From now on, nothing is permitted to the process that its client would have to decide. */
+function refuseNetwork(session: CodexSession, { shared: { process } }: StartedProcess): void {
+  const name = session.state.networks.get(process.incarnation);
+  if (name) name.isOver = true;
+  session.connection?.network.refuse(process.incarnation);
+}
+
+async function start(scope: ProcessScope, id: string, { spec, network }: CodexStart): Promise<StartedProcess> {
   const { session, context } = scope;
   const { byId } = session.state;
   if (byId.has(id)) throw new CodexError(CODE.refused, `process ${id} already exists`);
@@ -116,7 +124,12 @@ async function start(scope: ProcessScope, id: string, spec: ProcessSpec): Promis
   const spawned = (async () => {
     await scope.filesSettled();
     signal.throwIfAborted();
-    return session.start(context.processes, spec, incarnation, {}, signal);
+    const { networks } = session.state;
+    if (network) networks.set(incarnation, { id, isOver: false });
+    return session.start(context.processes, spec, incarnation, network, signal).catch((error) => {
+      networks.delete(incarnation);
+      throw error;
+    });
   })();
   const starting = spawned.then((shared) => {
     const subscription = new CodexSubscription(id, shared.log, context.limits.unreadBytes);

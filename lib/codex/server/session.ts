@@ -3,6 +3,7 @@
 import type { Session, SessionConnection, SessionState } from "../../server/sessions/session.ts";
 import type { SharedProcess } from "../../server/shared-process.ts";
 import type { CodexSubscription, PushTarget } from "./codex-subscription.ts";
+import type { CodexNetworkClient, NetworkName } from "./network/network-client.ts";
 
 /** A process under its client's id. */
 export interface StartedProcess {
@@ -21,6 +22,7 @@ export interface ClientEntry {
 
 /** A connection, as its session sees it. */
 export interface Attachment extends SessionConnection, PushTarget {
+  readonly network: CodexNetworkClient;
   /** Another connection asks for this session: closes the connection unless its peer proves to be alive. */
   probe(): void;
 }
@@ -34,6 +36,8 @@ export class ClientProcesses implements SessionState {
   readonly byId = new Map<string, ClientEntry>();
   /** Processes that run or can still be read. */
   readonly started = new Map<SharedProcess, StartedProcess>();
+  /** Processes with a network that the client controls, by incarnation. */
+  readonly networks = new Map<string, NetworkName>();
 
   get isEmpty(): boolean {
     return this.byId.size === 0;
@@ -55,6 +59,7 @@ export class ClientProcesses implements SessionState {
     shared.removalListeners.delete(this);
     this.started.delete(shared);
     this.byId.delete(process.id);
+    this.networks.delete(shared.process.incarnation);
   }
 
   end(): void {

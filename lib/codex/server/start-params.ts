@@ -1,5 +1,12 @@
 // `process/start`: the client's params, and their translation to a process spec. What cannot be honoured is refused.
-import { type Limits, loginShell, PATH_MAX_BYTES, type ProcessSpec, present } from "../../../protocol/index.ts";
+import {
+  type Limits,
+  loginShell,
+  type NetworkWishes,
+  PATH_MAX_BYTES,
+  type ProcessSpec,
+  present,
+} from "../../../protocol/index.ts";
 import { CODE, CodexError, wrongParams } from "../codex-error.ts";
 import {
   anything,
@@ -16,6 +23,7 @@ import {
 } from "../decode.ts";
 import { nativePath, type PathUri, pathUri } from "../path-uri.ts";
 import { childEnvironment } from "./child-environment.ts";
+import { type NetworkLaunch, networkOf, networkSpec } from "./network/network-request.ts";
 import { policyOf } from "./sandbox-request.ts";
 
 const envPolicy = struct("EnvPolicy", {
@@ -56,12 +64,19 @@ const fields = {
 /** The params of `process/start`. */
 export const startParams: Field<Decoded<typeof fields>> = struct("ExecParams", fields);
 
+/** What a start asks for. */
+export interface CodexStart {
+  readonly spec: ProcessSpec;
+  /** What the client does about the network of the process; undefined if that is none of its own. */
+  readonly network: NetworkWishes | undefined;
+}
+
 /** The process spec, on a host with this login shell. Throws for invalid params and for what this server does not support. */
-export function specOf(
+export function startOf(
   params: Decoded<typeof fields>,
   shell: string,
   { processIdChars }: Pick<Limits, "processIdChars">,
-): ProcessSpec {
+): CodexStart {
   const { argv, cwd, env, tty, pipeStdin, arg0 } = params;
   // Every message about the process repeats it.
   if (params.processId.length > processIdChars) {
@@ -69,21 +84,25 @@ export function specOf(
   }
   const directory = cwdOf(cwd);
   const sandbox = policyOf(params.sandbox);
-  refuseRestrictions(params);
+  const launch = networkOf(params.networkProxy, params.processId);
+  refuseRestrictions(params, launch);
   if (argv.length === 0) throw wrongParams("argv must not be empty");
   refuseNul({ argv, arg0: arg0 === undefined ? [] : [arg0], env: Object.entries(env).flat() });
-  return present({
+  // With a proxy, clients expect this variable.
+  const variables = launch ? { ...env, CODEX_NETWORK_PROXY_ACTIVE: "1" } : env;
+  const spec: ProcessSpec = present({
     argv,
     cwd: directory,
-    ...childEnvironment({ ...params, env: tty ? { SHELL: shellOf(params, shell), ...env } : env }),
+    ...childEnvironment({ ...params, env: tty ? { SHELL: shellOf(params, shell), ...variables } : variables }),
     tty,
     pipeStdin,
     arg0,
-    sandbox,
+    ...networkSpec(launch?.network, sandbox, params.enforceManagedNetwork),
     shellSnapshot: snapshotOf(params),
     // Shown in lists, where the process has another id, which is unique on this host.
     labels: { codex: labelOf(params.processId), ...idLabels(params.metadata) },
   });
+  return { spec, network: launch && { requests: launch.isAsked, decisions: true } };
 }
 
 /** The exec-server adds this variable, and no other, to the environment of a terminal that has none. */
@@ -121,9 +140,11 @@ function snapshotOf({ shellSnapshot, argv, arg0 }: Decoded<typeof fields>): Proc
 }
 
 /** Restrictions must be enforced or refused, never ignored. */
-function refuseRestrictions(params: Decoded<typeof fields>): void {
-  const { enforceManagedNetwork, managedNetwork, networkProxy } = params;
-  const asked = { enforceManagedNetwork: enforceManagedNetwork || undefined, managedNetwork, networkProxy };
+function refuseRestrictions(params: Decoded<typeof fields>, launch: NetworkLaunch | undefined): void {
+  // Both describe a proxy of the client's own machine; one that is started here replaces it.
+  if (launch) return;
+  const { enforceManagedNetwork, managedNetwork } = params;
+  const asked = { enforceManagedNetwork: enforceManagedNetwork || undefined, managedNetwork };
   for (const [name, value] of Object.entries(asked)) {
     if (value === undefined || value === null) continue;
     throw wrongParams(`this exec-server cannot honour \`${name}\` yet, and does not start the process without it`);

@@ -30,7 +30,9 @@ export const refusals = [
   refused("sandbox-string", "a sandbox that is not an object is -32602", { sandbox: "x" }),
   refused("sandbox-empty", "a sandbox without permissions is -32602", { sandbox: {} }),
   refused("sandbox-variant", "unknown permissions are -32602", sandbox({ type: "none" })),
-  refused("network-proxy", "a network proxy is refused", { networkProxy: { proxy: PROXY } }, "ours"),
+  refused("network-proxy", "a network proxy that is not enabled is refused", {
+    networkProxy: { proxy: { ...PROXY, enabled: false } },
+  }),
   refused(
     "managed-network",
     "a managed network is refused",

@@ -49,6 +49,7 @@ describe("the information on the host", () => {
       fsWatchMissing: true,
       fileWriteStreaming: true,
       httpHeaderEnvVars: true,
+      networkProxyLaunch: true,
       shellSnapshotV2: process.platform === "linux",
     });
   });

@@ -12,7 +12,7 @@ it("a termination reaches a process of a backend without trees", async () => {
     return { running: true };
   };
   const started = Promise.resolve({ subscription: { log: {} }, shared: { process: { terminate } } });
-  const session = { state: { byId: new Map([["p", { started }]]) } };
+  const session = { state: { byId: new Map([["p", { started }]]), networks: new Map() } };
   const methods = processMethods({ session, context: {} } as unknown as ProcessScope, "/bin/sh");
   expect(await methods["process/terminate"]?.call({ processId: "p" })).toEqual({ running: true });
   expect(asked).toEqual([{ scope: "tree", graceMs: 0 }, undefined]);
