@@ -41,6 +41,7 @@ const NUMBERS: Partial<Record<ExecwireError["code"], number>> = {
   PROCESS_STARTING: CODE.refused,
   WRITE_ID_CONFLICT: CODE.refused,
   LIMIT_EXCEEDED: CODE.refused,
+  START_CANCELLED: CODE.refused,
   FORBIDDEN: CODE.refused,
 };
 

@@ -1,6 +1,7 @@
 // Spawns what a spec asks for: with the set-up of the user's shell, in a sandbox, on the network that its policy gives it.
 import type { Limits, ProcessSpec, SandboxPolicy } from "../../protocol/index.ts";
 import type { Clock } from "../clock.ts";
+import { refuse } from "../errors.ts";
 import { ManagedNetworks, type NetworkOwner } from "../network/managed-networks.ts";
 import { proxyVariables } from "../network/proxy-variables.ts";
 import { controllerFor, type NetworkController } from "../process/network-controller.ts";
@@ -49,6 +50,8 @@ export class SpecSpawner {
 
   /** See `Sandboxes`. */
   confine(spec: ProcessSpec): ProcessSpec {
+    if (this.#options.own.sandbox && spec.networkProxy)
+      refuse({ field: "networkProxy", message: "cannot be combined with the sandbox of this server" });
     return this.#sandboxes.confine(spec);
   }
 
@@ -63,9 +66,7 @@ export class SpecSpawner {
   async spawn(spawner: Spawner, launch: Launch, spec: ProcessSpec, owner: NetworkOwner): Promise<Child> {
     const network = spec.sandbox?.network;
     if (typeof network === "object") return this.#spawnWith(spawner, launch, spec, owner, proxyVariables(network));
-    // The sandbox of all processes may have no way to the host's loopback.
-    const isReachable = network === undefined ? !spec.sandbox : network === "full";
-    if (!spec.networkProxy || !isReachable) return this.#spawnWith(spawner, launch, spec, owner, {});
+    if (!spec.networkProxy) return this.#spawnWith(spawner, launch, spec, owner, {});
     const { network: advised, port } = await this.#networks.openOnHost(spec.networkProxy, owner);
     try {
       const variables = proxyVariables(spec.networkProxy, port);

@@ -69,6 +69,12 @@ describeSandbox("a supervisor with a sandbox", () => {
     await expect(sh("cat link/file", linked)).rejects.toThrow(`leads to ${secret}`);
   });
 
+  it("opens no proxy for a start, which would be outside of it", async () => {
+    const networkProxy = { mode: "managed", allow: ["*"], deny: [] } as const;
+    const start = supervisor.start({ argv: ["/bin/true"], networkProxy });
+    expect(await refusal(start)).toMatchObject({ code: "INVALID_PARAMS", data: { field: "networkProxy" } });
+  });
+
   it("with a managed network lets no start decide about it", async () => {
     const network = { mode: "managed", allow: [], deny: [] } as const;
     const managed = createSupervisor({ sandbox: { ...READ_ONLY, network } });

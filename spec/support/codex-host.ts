@@ -2,6 +2,7 @@
 import { codexDialect } from "../../lib/codex/server/codex-dialect.ts";
 import { createSupervisor, type Supervisor, type SupervisorOptions } from "../../lib/local/supervisor.ts";
 import { type ExecwireServer, type ServeOptions, serve } from "../../lib/server/server.ts";
+import { present } from "../../protocol/index.ts";
 import { CodexPeer } from "./codex-peer.ts";
 import { settled } from "./system-wait.ts";
 
@@ -20,7 +21,9 @@ export class CodexHost {
   }
 
   static async open(options: Partial<ServeOptions> & SupervisorOptions = {}): Promise<CodexHost> {
-    const supervisor = createSupervisor({ ...(options.limits && { limits: options.limits }), subreaper: false });
+    const supervisor = createSupervisor(
+      present({ limits: options.limits, spawner: options.spawner, subreaper: false }),
+    );
     const server = await serve(supervisor, {
       auth: { kind: "token", token: CODEX_TOKEN },
       listen: { host: "127.0.0.1", port: 0 },

@@ -36,11 +36,26 @@ export function childEnvironment({
   const stale = metadata ? [THREAD_ID, TOOL_CALL_ID] : [TOOL_CALL_ID];
   const isPassedOn = (name: string) => !stale.includes(name) && !SERVER_VARIABLES.includes(name.toUpperCase());
   const passedOn = (variables: Readonly<Record<string, string>>) =>
-    Object.fromEntries(Object.entries(variables).filter(([name]) => isPassedOn(name)));
+    Object.fromEntries(Object.entries(asKernelReads(variables)).filter(([name]) => isPassedOn(name)));
   // Inherited variables are excluded in any letter case, the ids too.
   const exclude = [...(envPolicy?.exclude ?? []), ...SERVER_VARIABLES, ...stale];
   return present({
     env: { ...passedOn(env), ...present(ids) },
     envPolicy: envPolicy && { ...envPolicy, exclude, set: passedOn(envPolicy.set) },
   });
+}
+
+/**
+ * The variables as a program finds them: its environment is a list of `NAME=VALUE`, in which a name ends at the first `=`. Names
+ * may hold anything else. An entry without a name, which no program can look up, is left out.
+ */
+function asKernelReads(variables: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const read = new Map<string, string>();
+  for (const [name, value] of Object.entries(variables)) {
+    const [, first = "", rest] = /^([^=]*)(?:=(.*))?$/s.exec(name) ?? [];
+    // A variable with exactly this name counts.
+    if (first !== "" && (rest === undefined || !Object.hasOwn(variables, first)))
+      read.set(first, rest === undefined ? value : `${rest}=${value}`);
+  }
+  return Object.fromEntries(read);
 }

@@ -12,6 +12,14 @@ export interface StartedProcess {
   readonly subscription: CodexSubscription;
 }
 
+/** What a client's id stands for. */
+export interface ClientEntry {
+  /** The outcome of the start, undefined when it failed. */
+  readonly started: Promise<StartedProcess | undefined>;
+  /** Ends a start that is not over; undefined once it is. */
+  cancel?: (() => void) | undefined;
+}
+
 /** A connection, as its session sees it. */
 export interface Attachment extends SessionConnection, PushTarget {
   readonly network: CodexNetworkClient;
@@ -24,8 +32,8 @@ export type CodexSession = Session<ClientProcesses, Attachment>;
 
 /** The processes of one client. */
 export class ClientProcesses implements SessionState {
-  /** By the client's id, until the process is removed: the outcome of the start, undefined when it failed. Calls wait for it. */
-  readonly byId = new Map<string, Promise<StartedProcess | undefined>>();
+  /** By the client's id, until the process is removed. */
+  readonly byId = new Map<string, ClientEntry>();
   /** Processes that run or can still be read. */
   readonly started = new Map<SharedProcess, StartedProcess>();
   /** Processes with a network that the client controls, by incarnation. */

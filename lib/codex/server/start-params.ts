@@ -83,25 +83,32 @@ export function startOf(
     throw wrongParams(`processId has ${params.processId.length} characters; at most ${processIdChars} are allowed`);
   }
   const launch = networkOf(params.networkProxy, params.processId);
+  const directory = cwdOf(cwd);
+  const sandbox = policyOf(params.sandbox);
   refuseRestrictions(params, launch);
   if (argv.length === 0) throw wrongParams("argv must not be empty");
-  refuseNul({ argv, arg0: arg0 === undefined ? [] : [arg0], env: Object.values(env) });
+  refuseNul({ argv, arg0: arg0 === undefined ? [] : [arg0], env: Object.entries(env).flat() });
   // With a proxy, clients expect this variable.
   const variables = launch ? { ...env, CODEX_NETWORK_PROXY_ACTIVE: "1" } : env;
   const spec: ProcessSpec = present({
     argv,
-    cwd: cwdOf(cwd),
-    // The exec-server adds this variable, and no other, to the environment of a terminal.
-    ...childEnvironment({ ...params, env: tty && !params.envPolicy ? { SHELL: shell, ...variables } : variables }),
+    cwd: directory,
+    ...childEnvironment({ ...params, env: tty ? { SHELL: shellOf(params, shell), ...variables } : variables }),
     tty,
     pipeStdin,
     arg0,
-    ...networkSpec(launch?.network, policyOf(params.sandbox), params.enforceManagedNetwork),
+    ...networkSpec(launch?.network, sandbox, params.enforceManagedNetwork),
     shellSnapshot: snapshotOf(params),
     // Shown in lists, where the process has another id, which is unique on this host.
     labels: { codex: labelOf(params.processId), ...idLabels(params.metadata) },
   });
   return { spec, network: launch && { requests: launch.isAsked, decisions: true } };
+}
+
+/** The exec-server adds this variable, and no other, to the environment of a terminal that has none. */
+function shellOf({ envPolicy }: Decoded<typeof fields>, shell: string): string {
+  const inherited = envPolicy && envPolicy.inherit !== "none" ? process.env.SHELL : undefined;
+  return envPolicy?.set.SHELL ?? inherited ?? shell;
 }
 
 function labelOf(id: string): string {

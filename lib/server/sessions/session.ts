@@ -1,7 +1,7 @@
 // The state that survives a lost connection, in every protocol: the client's identity, and the processes that end with its
 // session.
 import { randomUUID } from "node:crypto";
-import type { NetworkWishes, ProcessSpec } from "../../../protocol/index.ts";
+import { type NetworkWishes, type ProcessSpec, present } from "../../../protocol/index.ts";
 import { ExecwireError } from "../../errors.ts";
 import { terminateTree } from "../../process/end-tree.ts";
 import type { NetworkController } from "../../process/network-controller.ts";
@@ -62,12 +62,13 @@ export class Session<K extends SessionState = SessionState, C extends SessionCon
     spec: ProcessSpec,
     incarnation: string,
     wishes: NetworkWishes = {},
+    signal?: AbortSignal,
   ): Promise<SharedProcess> {
     if (this.over) throw new ExecwireError("CLOSED", "the session has ended and starts no more processes");
     const processId = spec.processId ?? incarnation;
     this.starting.add(processId);
     const shared = await processes
-      .start(spec, { incarnation, ...this.#controller(incarnation, wishes) })
+      .start(spec, present({ incarnation, ...this.#controller(incarnation, wishes), signal }))
       .finally(() => this.starting.delete(processId));
     // The first owner keeps the process: another client that repeats the start gets the process, but does not own it.
     if (spec.onDetach === "keep" || shared.owner) return shared;

@@ -63,6 +63,13 @@ export const child = [
     { env: { A: "1" }, tty: true },
     { A: "1", SHELL: "a shell" },
   ),
+  environment(
+    "tty-policy",
+    "a tty child gets SHELL with an envPolicy too",
+    { tty: true, env: { A: "1" }, envPolicy: POLICY },
+    { A: "1", SHELL: "a shell" },
+    (name) => name !== "PATH",
+  ),
   filtered(
     "policy-none",
     "inherit none uses only set and env, env last",

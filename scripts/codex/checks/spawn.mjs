@@ -32,6 +32,21 @@ const PWD = { argv: ["/bin/pwd"] };
 
 export const spawn = [
   printing(
+    "env-names",
+    "names of variables may hold blanks, dots and dashes",
+    { argv: ["/usr/bin/env"], env: { "A B": "1", "a.b-c": "2" } },
+    "A B=1\na.b-c=2\n",
+  ),
+  printing(
+    "env-equals",
+    "a name ends at its first =, for the program",
+    { argv: ["/usr/bin/env"], env: { "A=B": "1" } },
+    "A=B=1\n",
+  ),
+  answered("env-nameless", "a variable without a name is no error", { env: { "": "1", PATH: "/bin" } }, "ok"),
+  answered("env-nul", "a name with NUL is spawnFailed", { env: { "A\0B": "1" } }, "-32603 spawnFailed"),
+  answered("program-empty", "an empty program is spawnFailed", { argv: [""] }, "-32603 spawnFailed"),
+  printing(
     "cwd-localhost",
     "file://localhost/... is a local cwd",
     (ctx) => ({ ...PWD, cwd: ctx.uri().replace("file://", "file://localhost") }),

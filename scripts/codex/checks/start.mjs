@@ -2,6 +2,15 @@
 import { refusal } from "../observe.mjs";
 import { answered } from "./starting.mjs";
 
+const READ_ONLY = {
+  type: "managed",
+  file_system: {
+    type: "restricted",
+    entries: [{ path: { type: "special", value: { kind: "root" } }, access: "read" }],
+  },
+  network: "restricted",
+};
+
 /** A check of a start that is refused with this message. */
 const refused = (id, what, change, message) => answered(id, what, change, { code: -32602, message }, refusal);
 
@@ -38,6 +47,18 @@ export const start = [
   answered("no-id", "processId is required", { processId: undefined }, -32602),
   refused("no-env", "the refusal names a missing env", { env: undefined }, "missing field `env`"),
   refused("argv-empty", "an empty argv is refused", { argv: [] }, "argv must not be empty"),
+  refused(
+    "argv-empty-late",
+    "an empty argv is refused after a cwd of another host",
+    { argv: [], cwd: "file://host/tmp" },
+    "cwd URI `file://host/tmp` is not valid on this exec-server host: 'file://host/tmp' is invalid on 'linux'",
+  ),
+  answered(
+    "argv-empty-sandbox",
+    "an empty argv is refused after a sandbox of another system",
+    { argv: [], sandbox: { permissions: READ_ONLY, windowsSandboxLevel: "mxc" } },
+    "-32602 sandboxUnavailable",
+  ),
   answered("argv-string", "argv must be a list", { argv: "/bin/true" }, -32602),
   answered("argv-number", "argv must be a list of strings", { argv: ["/bin/echo", 5] }, -32602),
   answered("env-number", "env must have strings as values", { env: { A: 5 } }, -32602),

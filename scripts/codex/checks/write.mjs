@@ -36,6 +36,22 @@ export const writing = [
   refused("empty-id", "an empty writeId is refused", { writeId: "" }, INVALID("writeId must not be empty")),
   refused("no-id", "a missing writeId is refused", { writeId: undefined }, INVALID("missing field `writeId`")),
   {
+    id: "write/any-id",
+    section: "3",
+    what: "any text is a writeId, and a repeated one is not written again",
+    run: async (ctx) => {
+      const peer = await ctx.session();
+      const processId = await ctx.start(peer, CAT);
+      const statuses = [];
+      for (const writeId of ["x".repeat(100_000), "a\0b", "x".repeat(100_000)])
+        statuses.push(await write(peer, processId, Buffer.from("y"), writeId));
+      await write(peer, processId, Buffer.from("z"), "last");
+      await peer.waitFor(() => peer.bytesOf(processId).includes("z"));
+      return { statuses, printed: peer.bytesOf(processId).toString() };
+    },
+    expect: { statuses: ["accepted", "accepted", "accepted"], printed: "yyz" },
+  },
+  {
     id: "write/echo",
     section: "3",
     what: "written bytes reach the child unchanged",

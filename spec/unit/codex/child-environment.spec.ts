@@ -78,6 +78,12 @@ describe("the environment of a child of a Codex client", () => {
     expect(environmentOf({ env: {}, envPolicy: { inherit: "all" }, metadata }, OWN)).toEqual(expected);
   });
 
+  it("has names of any kind, as a program finds them: a name ends at its first =", () => {
+    const env = { "A B": "1", "C=D": "2", "": "3", "=E": "4", F: "5", "F=G": "6" };
+    expect(environmentOf({ env }, OWN)).toEqual({ "A B": "1", C: "D=2", F: "5" });
+    expect(environmentOf({ env: { "node_repl_auth_token=x": "1", "CODEX_TOOL_CALL_ID=y": "2" } }, OWN)).toEqual({});
+  });
+
   it.each([
     "CODEX_EXEC_SERVER_EXIT_ON_STDIN_CLOSE",
     "CODEX_EXEC_SERVER_NOISE_AUTH_TOKEN",

@@ -11,8 +11,8 @@ it("a termination reaches a process of a backend without trees", async () => {
     if (options?.scope) throw new ExecwireError("UNSUPPORTED", "no trees");
     return { running: true };
   };
-  const process = Promise.resolve({ subscription: { log: {} }, shared: { process: { terminate } } });
-  const session = { state: { byId: new Map([["p", process]]), networks: new Map() } };
+  const started = Promise.resolve({ subscription: { log: {} }, shared: { process: { terminate } } });
+  const session = { state: { byId: new Map([["p", { started }]]), networks: new Map() } };
   const methods = processMethods({ session, context: {} } as unknown as ProcessScope, "/bin/sh");
   expect(await methods["process/terminate"]?.call({ processId: "p" })).toEqual({ running: true });
   expect(asked).toEqual([{ scope: "tree", graceMs: 0 }, undefined]);
