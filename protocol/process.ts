@@ -122,6 +122,8 @@ export interface ReadResult {
   readonly signal: string | null;
   readonly closed: boolean;
   readonly sandboxDenied: boolean;
+  /** As in the exit. */
+  readonly networkDenied?: boolean;
 }
 
 /** A process that has streams of a supervised process open, so that they do not end. Never our own program. */

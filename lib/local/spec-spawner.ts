@@ -66,9 +66,7 @@ export class SpecSpawner {
   async spawn(spawner: Spawner, launch: Launch, spec: ProcessSpec, owner: NetworkOwner): Promise<Child> {
     const network = spec.sandbox?.network;
     if (typeof network === "object") return this.#spawnWith(spawner, launch, spec, owner, proxyVariables(network));
-    // The sandbox of all processes may have no way to the host's loopback.
-    const isReachable = network === undefined ? !spec.sandbox : network === "full";
-    if (!spec.networkProxy || !isReachable) return this.#spawnWith(spawner, launch, spec, owner, {});
+    if (!spec.networkProxy) return this.#spawnWith(spawner, launch, spec, owner, {});
     const { network: advised, port } = await this.#networks.openOnHost(spec.networkProxy, owner);
     try {
       const variables = proxyVariables(spec.networkProxy, port);

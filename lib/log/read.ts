@@ -76,6 +76,7 @@ function collect(view: LogView, { afterSeq = 0, maxBytes }: ReadOptions): ReadRe
     signal: exited?.signal ?? null,
     closed: view.closed,
     sandboxDenied: exited?.sandboxDenied ?? false,
+    ...(exited?.networkDenied && { networkDenied: true }),
   };
 }
 

@@ -101,6 +101,9 @@ s = socket.create_server(("127.0.0.1", 8000)); c = socket.create_connection(("12
       "deny policy not_allowed_local",
     ]);
     expect(result.exited).toMatchObject({ exitCode: 0, networkDenied: true, sandboxDenied: false });
+    expect(result.networkDenied).toBe(true);
+    const process = await supervisor.attach(result.processId);
+    expect(await process.read()).toMatchObject({ exited: true, networkDenied: true });
     answer = () => "allow";
     expect((await sh(`${code} http://127.0.0.2:$PORT/`, { allowLocal: true })).stdout.text).toBe("200 ");
   });

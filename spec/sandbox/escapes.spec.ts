@@ -138,6 +138,13 @@ const asUser = unprivileged(dist);
       expect(hidden).toMatchObject({ stdout: "", stderr: expect.stringContaining("Permission denied") });
     });
 
+    it("reaches the proxy of its managed network, and nothing else", async () => {
+      const script =
+        "curl -s -o /dev/null -w '%{http_code}' http://a.test/; curl -s --noproxy '*' -m 5 http://192.0.2.1/";
+      const result = await run("--sandbox", "read-only", "--network", "managed", "--", "sh", "-c", script);
+      expect(result).toMatchObject({ code: 7, stdout: "403", stderr: expect.stringContaining("refused a.test") });
+    });
+
     it("takes signals, has a terminal, and passes on exit codes", async () => {
       expect(await run("--sandbox", "read-only", "--", "sh", "-c", "exit 7")).toMatchObject({ code: 7 });
       expect(await run("--sandbox", "read-only", "--", "sh", "-c", "kill -9 $$")).toMatchObject({ code: 137 });

@@ -14,6 +14,7 @@ import { ALL_SIGNALS, holdSignals } from "../attach/forward-signals.ts";
 import { isInBackground } from "../attach/job-control.ts";
 import { passThrough } from "../attach/pass-through.ts";
 import { terminalSize } from "../attach/terminal.ts";
+import { NetworkReport } from "../network-report.ts";
 import {
   absoluteDirectory,
   addServerOptions,
@@ -125,7 +126,8 @@ async function passOutput(
     });
   }
   const began = performance.now();
-  const child = await target.backend.start(spec);
+  const network = new NetworkReport(spec);
+  const child = await target.backend.start(spec, options.detach ? {} : network.controller);
   // What is left of the timeout, which its host measures from the start.
   const timeoutMs = spec.timeoutMs && Math.max(1, spec.timeoutMs - (performance.now() - began));
   // The other end of a pipe must notice when the command closes its own.
@@ -144,6 +146,7 @@ async function passOutput(
     timeoutMs,
     ...milliseconds("graceMs", options.grace),
   });
+  network.finish();
   return code ?? 0;
 }
 

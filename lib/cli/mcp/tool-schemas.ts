@@ -111,6 +111,7 @@ const facts = {
   signal: z.string().nullable().describe("the signal that ended it"),
   reason: z.string().nullable().describe("exited, signal, terminate, timeout or lost"),
   sandboxDenied: z.boolean(),
+  networkDenied: z.boolean().optional().describe("true if the network policy refused a connection"),
   outputClosed: z.boolean().describe("every output stream has ended"),
   outputDrained: z.boolean().describe("all output has been returned or counted as omitted"),
   failure: z

@@ -50,6 +50,7 @@ function stateText({
   signal,
   reason,
   sandboxDenied,
+  networkDenied,
   failure,
   sessionId,
   tookMs,
@@ -64,9 +65,10 @@ function stateText({
   const how = signal !== null ? `Ended by ${signal}` : exitCode !== null ? `Exited with code ${exitCode}` : "Ended";
   const why = reason === "timeout" ? " after its timeout" : "";
   const denied = sandboxDenied ? " The sandbox is the likely cause." : "";
+  const refused = networkDenied ? " The network policy refused a connection." : "";
   const rest =
     sessionId === undefined ? "" : ` A process it started still holds its output open: session ${sessionId} continues.`;
-  return `${how}${why}.${denied}${rest}`;
+  return `${how}${why}.${denied}${refused}${rest}`;
 }
 
 function inputText({ input, exited }: ExecResult): string | undefined {

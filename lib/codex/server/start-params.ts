@@ -82,9 +82,9 @@ export function startOf(
   if (params.processId.length > processIdChars) {
     throw wrongParams(`processId has ${params.processId.length} characters; at most ${processIdChars} are allowed`);
   }
+  const launch = networkOf(params.networkProxy, params.processId);
   const directory = cwdOf(cwd);
   const sandbox = policyOf(params.sandbox);
-  const launch = networkOf(params.networkProxy, params.processId);
   refuseRestrictions(params, launch);
   if (argv.length === 0) throw wrongParams("argv must not be empty");
   refuseNul({ argv, arg0: arg0 === undefined ? [] : [arg0], env: Object.entries(env).flat() });

@@ -30,6 +30,8 @@ export interface RunResult {
   readonly durationMs: number;
   /** A hint that the sandbox caused the failure, from the backend or from the command's output. */
   readonly sandboxDenied: boolean;
+  /** Present and true if a managed network refused a connection before the exit. */
+  readonly networkDenied?: boolean;
   /** `eof`: the output is complete. Otherwise a background job held a stream, and was silent (`idle`) or printed on (`deadline`). */
   readonly drain: Drain;
   /** The processes that held the streams then, if the backend can list them. */
@@ -84,6 +86,7 @@ export async function resultOf(capture: Capture, capBytes: number, facts: RunFac
     ...exit,
     durationMs,
     sandboxDenied: exited?.sandboxDenied || (!exit.timedOut && !exit.aborted && sandbox !== "none" && isDenied()),
+    networkDenied: exited?.networkDenied || undefined,
     drain,
     holders,
     gaps: capture.gaps,

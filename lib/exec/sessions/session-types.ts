@@ -85,6 +85,8 @@ export interface ExecFacts {
   readonly reason: ExitReason | null;
   /** True when the sandbox is the likely cause of a failure. */
   readonly sandboxDenied: boolean;
+  /** Present and true if a managed network refused a connection before the exit. */
+  readonly networkDenied?: boolean;
   readonly outputClosed: boolean;
   readonly outputDrained: boolean;
   /** Set when contact was lost; the exit may then never be known. */

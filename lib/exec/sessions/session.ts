@@ -78,6 +78,7 @@ export class ExecSession {
       signal: exited?.signal ?? null,
       reason: exited?.reason ?? null,
       sandboxDenied: exited?.sandboxDenied ?? false,
+      networkDenied: exited?.networkDenied || undefined,
       outputClosed: closed,
       outputDrained: closed && this.#cursor.afterSeq >= headSeq,
       failure: isLost ? { code: failure.code, message: failure.message, data: failure.data } : undefined,
