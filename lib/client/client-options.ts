@@ -26,6 +26,7 @@ export interface SessionRenewed {
   /**
    * The processes that the client had started, as far as it still followed them: their readers and pending calls have failed with
    * CONNECTION_LOST (`data.reason` is `session-lost`), and what has become of them is not known. `list` has those that are left.
+   * Processes of other clients are followed further if the server still has them; otherwise their readers fail in the same way.
    */
   readonly lost: readonly ProcessInfo[];
 }

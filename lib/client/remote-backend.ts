@@ -25,10 +25,10 @@ import { closeTimeout } from "./close-timeout.ts";
 import { Link } from "./link.ts";
 import { NetworkAnswers } from "./network-answers.ts";
 import { collectPages } from "./process-list.ts";
-import { connectionLost } from "./reconnecting.ts";
 import { RemotePort } from "./remote-port.ts";
 import { type Push, RemoteProcess } from "./remote-process.ts";
 import { Requests } from "./requests.ts";
+import { sessionLoss } from "./session-loss.ts";
 import { newUuid } from "./uuid.ts";
 
 /** A backend whose processes run on a server. */
@@ -256,9 +256,8 @@ export class RemoteBackend implements Backend {
   }
 
   #onSessionLost(): void {
-    const message = "the session was lost: the server was restarted, or was not reached in time; check with list()";
-    const error = connectionLost("session-lost", message);
-    this.#requests.failChanges(error);
+    const error = sessionLoss();
+    this.#requests.loseSession(error);
     this.#channels.clear();
     const owned = [...this.#remotes.values()].filter((remote) => remote.isLossless && !remote.log.closed);
     this.#lost = owned.map((remote) => remote.info);
@@ -266,6 +265,8 @@ export class RemoteBackend implements Backend {
       this.#remotes.delete(remote.info.incarnation);
       remote.log.fail(error);
     }
+    // A process of another client may still exist, if it was only the session that ended.
+    for (const remote of this.#remotes.values()) remote.loseSession(error);
   }
 
   #onConnected(): void {

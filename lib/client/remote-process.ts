@@ -1,10 +1,11 @@
 // A process of the server, as this client knows it: its last info, and its events, subscribed to while they are read.
 import type { DeliveryMode, ProcessAddress, ProcessInfo, Seq, ServerMessage } from "../../protocol/index.ts";
-import { fromWireError } from "../errors.ts";
+import { type ExecwireError, fromWireError } from "../errors.ts";
 import { type EventSource, Follower, type FollowerOptions } from "../log/follower.ts";
 import type { ReplayLog } from "../log/replay-log.ts";
 import type { Link } from "./link.ts";
 import type { Requests } from "./requests.ts";
+import { explained } from "./session-loss.ts";
 
 /** A message about one process. */
 export type Push = Extract<ServerMessage, { readonly channel: number }>;
@@ -20,6 +21,8 @@ export class RemoteProcess implements EventSource {
   readonly isLossless: boolean;
   #lastInfo: ProcessInfo;
   #channel: number | undefined;
+  /** Set after the loss of a session, until the server is known to have the process still. */
+  #sessionLoss: ExecwireError | undefined;
   /** Counts subscriptions and their ends: the reply to an earlier subscription is out of date. */
   #round = 0;
 
@@ -75,6 +78,11 @@ export class RemoteProcess implements EventSource {
     }
   }
 
+  /** A new session begins. If its server does not know this process, it is this loss that explains why. */
+  loseSession(loss: ExecwireError): void {
+    this.#sessionLoss = loss;
+  }
+
   /** Subscribes again on a new connection, after the head of the log. */
   resume(): void {
     if (this.follower.wanted) this.follower.subscribe();
@@ -101,11 +109,12 @@ export class RemoteProcess implements EventSource {
       {
         onResult: ({ channel }) => {
           if (round !== this.#round) return;
+          this.#sessionLoss = undefined;
           this.#began(channel);
           this.follower.began();
         },
         onError: (error) => {
-          if (round === this.#round) this.log.fail(error);
+          if (round === this.#round) this.log.fail(explained(error, this.#sessionLoss));
         },
       },
       { again: false },

@@ -7,6 +7,7 @@ import {
   type RequestMessage,
 } from "../../protocol/index.ts";
 import { ExecwireError, fromWireError } from "../errors.ts";
+import { explained } from "./session-loss.ts";
 
 /** Handles a reply synchronously, because the messages behind it on the wire may depend on it. */
 export interface ReplyHandler<T> {
@@ -18,6 +19,8 @@ interface Pending {
   readonly message: RequestMessage;
   readonly handler: ReplyHandler<never>;
   readonly again: boolean;
+  /** The session in which it was sent first is lost. */
+  sessionLoss?: ExecwireError;
 }
 
 /** Methods that change nothing: in any session they give the same result. */
@@ -95,7 +98,7 @@ export class Requests {
     this.#unacked.push(reply.id);
     const { handler, message } = pending;
     if ("error" in reply) {
-      handler.onError(fromWireError(reply.error));
+      handler.onError(explained(fromWireError(reply.error), pending.sessionLoss));
       return undefined;
     }
     const problem = checkResult(message.method, reply.result as Readonly<Record<string, unknown>>);
@@ -126,12 +129,19 @@ export class Requests {
     }
   }
 
-  /** Fails the pending requests that change something: it is not known whether the server has handled them. */
-  failChanges(error: ExecwireError): void {
-    for (const [id, { message, handler }] of [...this.#pending]) {
-      if (READ_ONLY.has(message.method as MethodName)) continue;
+  /**
+   * The session is lost. Fails the pending requests that change something: it is not known whether the server has handled them.
+   * The others are sent again. One about an incarnation that the next server does not know fails with the loss too.
+   */
+  loseSession(error: ExecwireError): void {
+    for (const [id, pending] of [...this.#pending]) {
+      const { method, params } = pending.message;
+      if (READ_ONLY.has(method as MethodName)) {
+        if ("incarnation" in params) pending.sessionLoss = error;
+        continue;
+      }
       this.#pending.delete(id);
-      handler.onError(error);
+      pending.handler.onError(error);
     }
   }
 

@@ -6,6 +6,7 @@ import { filter, firstValueFrom, lastValueFrom, map, scan, toArray } from "rxjs"
 import type { RemoteBackend } from "../../lib/client/remote-backend.ts";
 import { type ConnectOptions, connect } from "../../lib/connect.ts";
 import { lines } from "../../lib/process/lines.ts";
+import type { Process } from "../../lib/process/process.ts";
 import { outcome, printed } from "../support/outcome.ts";
 import { sh } from "../support/programs.ts";
 import { refusal } from "../support/refusal.ts";
@@ -40,6 +41,10 @@ async function client(options: ConnectOptions = {}): Promise<RemoteBackend> {
   });
   clients.push(made);
   return made;
+}
+
+async function readAll(process: Process): Promise<void> {
+  for await (const _delivery of process);
 }
 
 afterEach(async () => {
@@ -104,3 +109,22 @@ describe.each(["SIGKILL", "SIGTERM"] as const)("a server that is ended by %s and
     expect(await closed).toContain("exited");
   });
 });
+
+it.each(["fail", "renew"] as const)(
+  "names the loss of the session to the readers of a process of another client: %s",
+  async (onSessionLost) => {
+    await serve();
+    const starter = await client({ onSessionLost: "renew" });
+    await starter.start({ argv: ["sleep", "300"], processId: "old" });
+    const viewer = await client({ onSessionLost });
+    const old = await viewer.attach("old");
+    const readers = [lastValueFrom(lines(old)), lastValueFrom(old.exit$), readAll(old), old.read({ waitMs: 60_000 })];
+    const ends = readers.map(refusal);
+    await end("SIGKILL");
+    await becomes(viewer, "recovering");
+    await serve();
+    expect(await Promise.all(ends)).toEqual(readers.map(() => sessionLost));
+    expect(await viewer.list()).toEqual([]);
+    expect(await refusal(viewer.attach("old"))).toMatchObject({ code: "PROCESS_UNKNOWN" });
+  },
+);
