@@ -1,6 +1,7 @@
 // `serve --listen stdio --shared`, as ssh starts it: a relay to the server of this machine, which outlives the connection.
-import { spawn } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { firstValueFrom, lastValueFrom, map, reduce, tap, toArray } from "rxjs";
@@ -23,7 +24,8 @@ const command = [
   ...cliArgv("serve", "--listen", "stdio", "--shared"),
 ];
 const core = { inherit: "core" } as const;
-const published = () => JSON.parse(readFileSync(user.file("server.json"), "utf8")) as { pid: number };
+const published = () =>
+  JSON.parse(readFileSync(user.file("server.json"), "utf8")) as { pid: number; url: string; tokenFile: string };
 const relayPid = () => Number(readFileSync(pidFile, "utf8"));
 
 const clients: RemoteBackend[] = [];
@@ -86,6 +88,38 @@ describe("a relay to the shared server", () => {
     expect(isAlive(child.info.pid as number)).toBe(true);
     expect((await user.cli(["ps"])).stdout).toContain("sleep 300");
     await (await (await connected()).attach("stays")).terminate({ graceMs: 0 });
+  });
+
+  it.each(["", "the dead"])(
+    "reports what it started or attached to, after a lock that was left by %j",
+    async (owner) => {
+      const log = at("relay.log");
+      const talking = command.map((part) => part.replace("2>/dev/null", `2>>${log}`));
+      mkdirSync(join(user.runtimeDir, "execwire"), { recursive: true, mode: 0o700 });
+      const dead = spawnSync("sh", ["-c", "echo $$"]).stdout.toString();
+      writeFileSync(user.file("starting"), owner === "" ? "" : dead);
+      writeFileSync(log, "");
+      await connected({ command: talking });
+      await connected({ command: talking });
+      const { pid, url } = published();
+      expect(readFileSync(log, "utf8").trim().split("\n")).toEqual([
+        `execwire: started a server (pid ${pid}), which keeps running; its log is ${user.file("serve.log")}`,
+        `execwire: attached to the server with pid ${pid} at ${url}`,
+      ]);
+      expect(readdirSync(user.file("")).filter((name) => name.startsWith("starting"))).toEqual([]);
+    },
+  );
+
+  it("ends and says what to do when the token file is gone", async () => {
+    const log = at("relay.log");
+    await connected();
+    const { pid, tokenFile } = published();
+    rmSync(tokenFile);
+    const talking = command.map((part) => part.replace("2>/dev/null", `2>${log}`));
+    await expect(connect({ command: talking })).rejects.toThrow(/exited with 69/);
+    expect(readFileSync(log, "utf8")).toMatch(
+      new RegExp(`${tokenFile}.*end that server with all its processes, and connect again: kill ${pid}\n$`),
+    );
   });
 
   it("serves a client of the Codex protocol, one message per line", async () => {

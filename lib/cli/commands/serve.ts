@@ -144,7 +144,13 @@ async function sandboxOfAll({ sandboxDefault, ...options }: ServeCommandOptions)
 
 /** Relays between stdin and stdout and the server of this user. */
 async function shareServer(): Promise<void> {
-  const end = await relayStdio(await findOrStartServer(sharedArguments(process.argv.slice(3))));
+  const server = await findOrStartServer(sharedArguments(process.argv.slice(3)));
+  const next = `if that stays so, end that server with all its processes, and connect again: kill ${server.pid}`;
+  const end = await relayStdio(server).catch((error: Error) => {
+    throw new NoServerError(`the server with pid ${server.pid} cannot be used: ${error.message}; ${next}`, {
+      cause: error,
+    });
+  });
   if (end?.side === "far" && end.code !== CLOSE.normal) {
     throw new NoServerError(`the server ended the connection: ${end.reason || end.code}`);
   }

@@ -55,10 +55,10 @@ export function makeRuntimeDirectory(): string {
   return directory;
 }
 
-/** Removes the tokens and drafts of servers that were killed. Their names end with the pid. */
+/** Removes the tokens and drafts of programs that were killed. Their names end with the pid. */
 function removeStale(directory: string): void {
   for (const name of readdirSync(directory)) {
-    const pid = /^(?:token-|server\.json\.)(\d+)$/.exec(name)?.[1];
+    const pid = /^(?:token-|server\.json\.|starting-)(\d+)$/.exec(name)?.[1];
     if (pid !== undefined && !isRunning(Number(pid))) rmSync(join(directory, name), { force: true });
   }
 }

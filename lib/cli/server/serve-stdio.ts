@@ -46,16 +46,21 @@ export async function relayStdio({ url, tokenFile }: RuntimeFile): Promise<Relay
   const bounds = withDefaults();
   const first = await peekFirstByte(stdin);
   if (first === undefined) return undefined;
-  const token = tokenFile === undefined ? undefined : readTokenFile(tokenFile);
-  const isFrame = first <= MAX_FIRST_FRAME_BYTE;
-  const open = isFrame ? openWebSocket(url, SUBPROTOCOL, bounds, token) : openTextSocket(url, token, bounds);
-  const far = await open();
-  const ended = relay(
-    isFrame ? streamTransport(stdin, stdout, bounds.frameBytes) : lineTransport(stdin, stdout, LINE_BYTES),
-    far,
-  );
-  stdin.resume();
-  return await ended;
+  try {
+    const token = tokenFile === undefined ? undefined : readTokenFile(tokenFile);
+    const isFrame = first <= MAX_FIRST_FRAME_BYTE;
+    const open = isFrame ? openWebSocket(url, SUBPROTOCOL, bounds, token) : openTextSocket(url, token, bounds);
+    const far = await open();
+    const ended = relay(
+      isFrame ? streamTransport(stdin, stdout, bounds.frameBytes) : lineTransport(stdin, stdout, LINE_BYTES),
+      far,
+    );
+    stdin.resume();
+    return await ended;
+  } finally {
+    // Open, it would keep a relay that has failed running, and its client waiting.
+    stdin.destroy();
+  }
 }
 
 /** The same transport, which also calls `onClosed` when it is closed. */

@@ -1,7 +1,7 @@
 // The server of this user, for programs that come and go, such as one ssh connection after the other: the one that is published, or
 // a new one in the background.
 import { spawn } from "node:child_process";
-import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, linkSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -26,10 +26,11 @@ export async function findOrStartServer(args: readonly string[]): Promise<Runtim
   const lock = join(directory, "starting");
   for (const end = Date.now() + START_MS; Date.now() < end; await pause(LOOK_AGAIN_MS)) {
     const found = await findServer();
-    if (found) return found;
+    if (found) return attached(found);
     if (!takeLock(lock)) continue;
     try {
-      return (await findServer()) ?? (await start(args, join(directory, "serve.log")));
+      const started = await findServer();
+      return started ? attached(started) : await start(args, join(directory, "serve.log"));
     } finally {
       rmSync(lock, { force: true });
     }
@@ -44,18 +45,43 @@ async function findServer(): Promise<RuntimeFile | undefined> {
   return file && (await isListening(file.url)) ? file : undefined;
 }
 
+function attached(file: RuntimeFile): RuntimeFile {
+  say(`attached to the server with pid ${file.pid} at ${file.url}`);
+  return file;
+}
+
 /** Creates the lock, which has the pid of its owner; false if a running program has it. */
 function takeLock(path: string): boolean {
+  const draft = `${path}-${process.pid}`;
+  // Linked with its content: a lock without a pid would stay for good if its owner were killed at that moment.
+  writeFileSync(draft, `${process.pid}`, { mode: 0o600 });
   try {
-    writeFileSync(path, `${process.pid}`, { flag: "wx", mode: 0o600 });
+    linkSync(draft, path);
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  } finally {
+    rmSync(draft, { force: true });
   }
-  const owner = Number(readOrEmpty(path));
-  // It may not have written its pid yet, or it was killed before it could.
-  if (owner > 0 && !isRunning(owner)) rmSync(path, { force: true });
+  if (!isOwned(path)) removeLock(path, draft);
   return false;
+}
+
+function isOwned(path: string): boolean {
+  const owner = Number(readOrEmpty(path));
+  return owner > 0 && isRunning(owner);
+}
+
+/** Removes the lock of a program that is gone. Another one may do the same and take the lock at any moment. */
+function removeLock(path: string, aside: string): void {
+  try {
+    renameSync(path, aside);
+    if (isOwned(aside)) linkSync(aside, path);
+  } catch (error) {
+    if (!["ENOENT", "EEXIST"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+  } finally {
+    rmSync(aside, { force: true });
+  }
 }
 
 async function start(args: readonly string[], logFile: string): Promise<RuntimeFile> {
