@@ -53,8 +53,8 @@ export function sandboxPolicy(options: SandboxOptions, cwd: string | undefined):
   if (cwd === undefined) throw new UsageError("--sandbox needs to know the working directory: add --cwd <directory>");
   const absolute = (path: string) => resolve(cwd, path);
   const writableRoots = [...(sandbox === "workspace-write" ? [cwd] : []), ...writable.map(absolute)];
-  // A workspace in /tmp must not have a writable directory around it.
-  const hasTmp = sandbox !== "read-only" && ![cwd, ...writableRoots].some((path) => path.startsWith("/tmp/"));
+  // A workspace in /tmp must not have a writable directory around it, and one that is /tmp is the host's.
+  const hasTmp = sandbox !== "read-only" && ![cwd, ...writableRoots].some((path) => `${path}/`.startsWith("/tmp/"));
   const files: FileRule[] = [
     { path: { named: sandbox === "restricted" ? "platform" : "root" }, access: "read" },
     ...(hasTmp ? [{ path: { named: "tmp" }, access: "write" } as const] : []),

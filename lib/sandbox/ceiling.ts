@@ -1,7 +1,7 @@
 // A policy for every command of a supervisor. A command may have a stricter one of its own, and never a wider one.
 import { realpathSync } from "node:fs";
 import { realpath } from "node:fs/promises";
-import { checkSandbox, present, type SandboxPolicy } from "../../protocol/index.ts";
+import { checkSandbox, type FileRule, present, type SandboxPolicy } from "../../protocol/index.ts";
 import { ExecwireError, refuse } from "../errors.ts";
 import { strictestBounds, wideningOf } from "./narrowing.ts";
 
@@ -21,10 +21,18 @@ export class Ceiling {
   /** The policy for a command that asks for `policy`, or for none. Throws FORBIDDEN if it is not proved to be stricter. */
   under(policy: SandboxPolicy | undefined): SandboxPolicy {
     if (policy === undefined) return this.#policy;
-    const widening = wideningOf(policy, this.#policy);
+    const own = this.#withPrivateTmp(policy);
+    const widening = wideningOf(own, this.#policy);
     if (widening !== undefined) throw forbidden(widening);
-    const limits = strictestBounds(policy.limits, this.#policy.limits);
-    return present({ ...policy, limits: Object.keys(limits).length > 0 ? limits : undefined });
+    const limits = strictestBounds(own.limits, this.#policy.limits);
+    return present({ ...own, limits: Object.keys(limits).length > 0 ? limits : undefined });
+  }
+
+  /** A policy that says nothing about /tmp does not mean the host's, where that is hidden: it gets an empty one. */
+  #withPrivateTmp(policy: SandboxPolicy): SandboxPolicy {
+    if (!this.#policy.files.some(isPrivateTmp)) return policy;
+    if (policy.files.some((rule) => isPrivateTmp(rule) || rule.path === "/tmp")) return policy;
+    return { ...policy, files: [...policy.files, { path: { named: "tmp" }, access: "read" }] };
   }
 
   /** Rejects with FORBIDDEN if a path of the policy is not what it seems to be: it was compared by its name. */
@@ -36,6 +44,10 @@ export class Ceiling {
       if (target !== path) throw forbidden(`${path} leads to ${target}`);
     }
   }
+}
+
+function isPrivateTmp({ path }: FileRule): boolean {
+  return typeof path === "object" && path.named === "tmp";
 }
 
 function real(path: string): string {
