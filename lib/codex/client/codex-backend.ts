@@ -91,6 +91,9 @@ export class CodexBackend implements Backend {
       onConnected: () => this.#onConnected(),
       onClosed: (reason) => this.#onClosed(reason),
     });
+    this.link.state$.subscribe((state) => {
+      if (state === "recovering") for (const process of this.#processes) process.follower.suspend();
+    });
   }
 
   /** Resolves when connected and, if the server reports it, its environment is known. */

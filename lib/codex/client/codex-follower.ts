@@ -60,6 +60,8 @@ export class CodexFollower {
   #round = 0;
   #isReading = false;
   #holeTimer: Cancel | undefined;
+  /** Pending from the loss of a connection until everything that the server sent in the meantime is in the log. */
+  #recovery: { readonly over: Promise<void>; finish(): void } | undefined;
 
   constructor(options: CodexFollowerOptions) {
     this.#options = options;
@@ -92,6 +94,21 @@ export class CodexFollower {
     this.#advance();
   }
 
+  /** Pending while the log may lack what was printed since a connection was lost. */
+  get recovered(): Promise<void> | undefined {
+    return this.#recovery?.over;
+  }
+
+  /** To be called when the connection is lost. */
+  suspend(): void {
+    if (this.#recovery || this.#isOver) return;
+    let finish = (): void => undefined;
+    const over = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    this.#recovery = { over, finish };
+  }
+
   /** To be called on a new connection: what the server sent in the meantime is lost. */
   resume(): void {
     this.#isReading = false;
@@ -105,6 +122,7 @@ export class CodexFollower {
     this.#holeTimer?.();
     this.#window.clear();
     this.log.fail(error);
+    this.#finishRecovery();
   }
 
   get #isOver(): boolean {
@@ -172,7 +190,13 @@ export class CodexFollower {
     }
     this.#window.dropThrough(this.log.headSeq);
     this.#advance();
+    this.#finishRecovery();
     if (this.#polls && !this.#isOver) this.#waitForHole(this.#polls.next().value);
+  }
+
+  #finishRecovery(): void {
+    this.#recovery?.finish();
+    this.#recovery = undefined;
   }
 
   #accept(event: RawEvent | GapNotice): void {

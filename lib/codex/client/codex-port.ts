@@ -1,6 +1,7 @@
 // The port of a process at a Codex exec-server. What the protocol cannot express is refused by name. What can be answered here is
 // not requested: the server handles the requests of a connection one after another.
 import type { Limits, ReadResult, SignalName, TerminalSize, WriteStatus } from "../../../protocol/index.ts";
+import { abortable } from "../../abort.ts";
 import { newUuid } from "../../client/uuid.ts";
 import type { Clock } from "../../clock.ts";
 import { ExecwireError } from "../../errors.ts";
@@ -48,7 +49,10 @@ export class CodexPort implements ProcessPort {
 
   /** Reads the local log: the server would answer nothing else on this connection while a read waits. */
   async read(options: ReadCallOptions = {}): Promise<ReadResult> {
-    checkStarted(this.#process.id, this.#process.state);
+    const { follower, id, state } = this.#process;
+    checkStarted(id, state);
+    // While the connection is lost, an empty answer would only mean that nothing is known.
+    if (follower.recovered) await abortable(follower.recovered, options.signal);
     return read(this.#process.log, options, this.#clock);
   }
 

@@ -88,8 +88,8 @@ export function processMethods(scope: ProcessScope, shell: string): MethodTable 
       if (found && found !== "starting") await found.shared.process.signal("SIGINT", { scope: "group" });
       return {};
     }),
-    // A start that is not over is cancelled, without waiting for it. Kills the whole tree at once, including descendants that left the group. What an exited process left behind keeps
-    // running, as with the exec-server; it ends with the session.
+    // A start that is not over is cancelled, without waiting for it. Kills the whole tree at once, including descendants that left
+    // the group. What an exited process left behind keeps running, as with the exec-server; it ends with the session.
     "process/terminate": method("exec", processId, async ({ processId: id }) => {
       const entry = scope.session.state.byId.get(id);
       if (entry?.cancel) {
@@ -119,17 +119,14 @@ async function start(scope: ProcessScope, id: string, { spec, network }: CodexSt
     throw new CodexError(CODE.failed, "missing program: argv[0] is empty", { kind: "spawnFailed" });
   }
   const incarnation = randomUUID();
+  const { networks } = session.state;
+  if (network) networks.set(incarnation, { id, isOver: false });
   const cancellation = new AbortController();
   const { signal } = cancellation;
   const spawned = (async () => {
     await scope.filesSettled();
     signal.throwIfAborted();
-    const { networks } = session.state;
-    if (network) networks.set(incarnation, { id, isOver: false });
-    return session.start(context.processes, spec, incarnation, network, signal).catch((error) => {
-      networks.delete(incarnation);
-      throw error;
-    });
+    return session.start(context.processes, spec, incarnation, network, signal);
   })();
   const starting = spawned.then((shared) => {
     const subscription = new CodexSubscription(id, shared.log, context.limits.unreadBytes);
@@ -159,6 +156,7 @@ async function start(scope: ProcessScope, id: string, { spec, network }: CodexSt
     return await starting;
   } catch (error) {
     free();
+    networks.delete(incarnation);
     entry.cancel = undefined;
     throw error instanceof ExecwireError && error.code === "START_CANCELLED" ? cancelled(id) : error;
   }

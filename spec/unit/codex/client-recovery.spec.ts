@@ -51,6 +51,27 @@ describe("a client that lost its connection", () => {
     ]);
   });
 
+  it("answers a read only when it has read what it missed", async () => {
+    const process = await world.start();
+    world.server.output(1, "a");
+    await world.server.taken();
+    await world.reconnect();
+    const controller = new AbortController();
+    const aborted = process.read({ afterSeq: 1, waitMs: 0, signal: controller.signal });
+    controller.abort("enough");
+    await expect(aborted).rejects.toBe("enough");
+    let isAnswered = false;
+    const reading = process.read({ afterSeq: 1, waitMs: 0 });
+    void reading.then(() => {
+      isAnswered = true;
+    });
+    await world.server.welcome();
+    expect(isAnswered).toBe(false);
+    await world.server.answer("process/read", readAnswer(3, [[2, "b"]]));
+    const { chunks } = await reading;
+    expect(chunks.map(({ chunk }) => Buffer.from(chunk).toString())).toEqual(["b"]);
+  });
+
   it("learns of an end that it missed", async () => {
     const process = await world.start();
     world.server.output(1, "a");
