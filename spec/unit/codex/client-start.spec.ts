@@ -52,6 +52,7 @@ describe("a start at an exec-server", () => {
     ["merge", { merge: true }],
     ["timeoutMs", { timeoutMs: 1 }],
     ["inheritFds", { inheritFds: [3] }],
+    ["networkProxy", { networkProxy: { mode: "managed" } }],
     ["onDetach", { onDetach: "keep" }],
     ["tty size", { tty: { rows: 25 } }],
     ["tty size", { tty: { cols: 81 } }],
