@@ -122,7 +122,7 @@ export const limits = {
   helloBytes: 64 * 1024,
   /** A frame of a viewer, which sends only small requests that acknowledge some thousand replies at most. */
   viewFrameBytes: 64 * 1024,
-  /** Nesting of a message, checked by each receiver with its own limit: the deepest valid message has 5 levels. */
+  /** Nesting of a message, checked by each receiver with its own limit: the deepest valid message has 7 levels. */
   messageDepth: 16,
   /** Values of a message, keys included, checked likewise: a read reply of 50,000 chunks has 450,000. */
   messageValues: 524_288,

@@ -21,7 +21,12 @@ export class NetworkReport {
     const refused = [...this.#refused].map(([host, reason]) => `${host} (${reason})`);
     if (refused.length === 0) return;
     const more = refused.length > SHOWN ? ", ..." : "";
-    say(`the network policy refused ${refused.slice(0, SHOWN).join(", ")}${more}; --allow-host permits a host`);
+    const reasons = new Set(this.#refused.values());
+    const hints = [
+      ...(reasons.has("not_allowed") ? ["--allow-host permits a host"] : []),
+      ...(reasons.has("not_allowed_local") ? ["--allow-local permits private and loopback addresses"] : []),
+    ];
+    say([`the network policy refused ${refused.slice(0, SHOWN).join(", ")}${more}`, ...hints].join("; "));
   }
 
   #add({ decision, host, reason }: NetworkDecision): void {

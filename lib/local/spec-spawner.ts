@@ -106,7 +106,7 @@ export class SpecSpawner {
     if (!spec.shellSnapshot) return spawn(launch);
     const isPermitted = policyFilter(spec.envPolicy, this.#options.limits.envGlobSteps);
     const isKept = (name: string) => isPermitted(name) && !Object.hasOwn(variables, name);
-    const use = { scope: spec.shellSnapshot.scope, isKept, spawn };
+    const use = { scope: spec.shellSnapshot.scope, view: viewOf(spec.sandbox), isKept, spawn };
     const { launch: wrapped, close } = await this.#snapshots.apply(launch, use, spawner.calls);
     return spawn(wrapped).finally(close);
   }
@@ -121,6 +121,18 @@ export class SpecSpawner {
     this.#options.onSpawned(child);
     return child;
   }
+}
+
+/** The same for all processes that may read every file. */
+function viewOf(sandbox: SandboxPolicy | undefined): string {
+  const { files } = sandbox ?? { files: [] };
+  const showsRoot = files.some(
+    ({ path, access }) => typeof path === "object" && path.named === "root" && access !== "none",
+  );
+  const hides = files.some(
+    ({ path, access }) => access === "none" || (typeof path === "object" && path.named === "tmp"),
+  );
+  return !sandbox || (showsRoot && !hides) ? "all" : JSON.stringify(files);
 }
 
 function withVariables(launch: Launch, variables: Readonly<Record<string, string>>): Launch {

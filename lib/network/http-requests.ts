@@ -71,7 +71,7 @@ async function tunnel(judge: Judge, { url = "" }: IncomingMessage, socket: Socke
   socket.on("close", () => gone.abort());
   const [, host = "", digits = ""] = /^(\[[^\]]+\]|[^:]+):(\d{1,5})$/.exec(url) ?? [];
   const port = Number(digits);
-  const target = { protocol: "connect", host: host.replace(/^\[|\]$/g, ""), port, method: "CONNECT" } as const;
+  const target = { protocol: "connect", host: host.replace(/^\[|\]$/g, "") || url, port, method: "CONNECT" } as const;
   const verdict = await judge.judge(target, gone.signal);
   if (!verdict.isAllowed) return void socket.end(responseHead(403, blocked(verdict), verdict.reason));
   const upstream = await dial(verdict.addresses, port, gone.signal).catch((error: Error) => error);

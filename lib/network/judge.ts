@@ -75,10 +75,15 @@ export class Judge {
     return { isAllowed: false, host: host ?? target.host, reason };
   }
 
-  /** Refuses what waits for the controller, now and from now on: it is gone, or the process is to end. */
+  /** Refuses what waits for the controller: the process is to end. It may go on all the same, and is judged as before. */
   refusePending(): void {
-    this.#isOver = true;
     for (const pending of this.#pending) pending.abort(new Error("the process is ending"));
+  }
+
+  /** The process has ended: nothing is asked any more. */
+  end(): void {
+    this.#isOver = true;
+    this.refusePending();
   }
 
   async #decide(target: Target, host: string | undefined, signal: AbortSignal): Promise<Outcome> {

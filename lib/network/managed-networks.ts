@@ -81,7 +81,7 @@ class JudgedNetwork implements ChildNetwork {
   }
 
   close(): void {
-    this.refusePending();
+    this.#served.judge.end();
     this.#served.proxy.close();
   }
 }

@@ -81,7 +81,11 @@ export class Namespaces {
     this.#cancelIdle?.();
     try {
       const helper = await (this.#helper ?? this.#startHelper());
-      return await helper.open();
+      // Its end may be noticed only after it was asked: another one is asked then, once.
+      return await helper.open().catch(async (error: unknown) => {
+        if (!helper.wasLost || this.#isClosed) throw error;
+        return (await (this.#helper ?? this.#startHelper())).open();
+      });
     } finally {
       this.#making -= 1;
       if (this.#making === 0)
@@ -130,6 +134,7 @@ class Helper {
   readonly #clock: Clock;
   readonly #calls: Call[] = [];
   #pid: number | undefined;
+  #hasEnded = false;
   #stderr = "";
 
   /** Calls `onEnd` when it can take no more calls. */
@@ -158,6 +163,11 @@ class Helper {
     });
     this.#child.unref();
     this.#child.channel?.unref();
+  }
+
+  /** Whether it ended after it had worked: there is nothing wrong with this machine. */
+  get wasLost(): boolean {
+    return this.#hasEnded && this.#pid !== undefined;
   }
 
   open(): Promise<Namespace> {
@@ -212,6 +222,7 @@ class Helper {
   }
 
   #fail(error: ExecwireError, onEnd: () => void): void {
+    this.#hasEnded = true;
     onEnd();
     for (const call of this.#calls.splice(0)) call.reject(error);
   }

@@ -16,7 +16,7 @@ export interface SandboxedChildOptions {
 }
 
 /** Signals that ask a process to end. */
-const ENDING: readonly SignalName[] = ["SIGTERM", "SIGKILL", "SIGHUP", "SIGINT", "SIGQUIT"];
+const ENDING: readonly SignalName[] = ["SIGTERM", "SIGKILL"];
 
 /** A child in a sandbox, or one with a proxy. */
 export class SandboxedChild implements Child {

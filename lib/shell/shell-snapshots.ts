@@ -28,6 +28,8 @@ export interface SnapshotHost {
 /** One start that uses a snapshot. */
 export interface SnapshotUse {
   readonly scope: string;
+  /** Which files this start sees: what start-up files have read elsewhere is not for a start that may not read it. */
+  readonly view: string;
   /** Whether the environment policy of this start lets a variable through that the start-up files have set. */
   readonly isKept: (name: string) => boolean;
   /** Spawns a capture, in the sandbox of this start if it has one: its start-up files are no more trusted than it is. */
@@ -53,7 +55,7 @@ const nothing = () => undefined;
 /** The snapshots of one supervisor. */
 export class ShellSnapshots {
   readonly #host: SnapshotHost;
-  /** By scope, shell and start-up files, the least recently made first. */
+  /** By scope, visible files, shell and start-up files, the least recently made first. */
   readonly #entries = new Map<string, Entry>();
   /** The captures that run, and how each is ended without waiting for its exit. */
   readonly #capturing = new Map<Child, () => void>();
@@ -110,7 +112,7 @@ export class ShellSnapshots {
     const { clock, limits } = this.#host;
     const variables = new Map(launch.env.map(splitEntry));
     const files = STARTUP_NAMES.map((name) => variables.get(name) ?? null);
-    const key = JSON.stringify([use.scope, launch.file, kind.name, files]);
+    const key = JSON.stringify([use.scope, use.view, launch.file, kind.name, files]);
     const entry = this.#entries.get(key) ?? { captured: Promise.resolve(undefined), captures: 0, retryAt: 0 };
     const mayCapture = entry.captures < MAX_CAPTURES && clock.now() >= entry.retryAt && !this.#isClosed;
     if (!mayCapture) return entry.captured;

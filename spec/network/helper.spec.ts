@@ -5,6 +5,8 @@ import { afterEach, expect, it } from "@jest/globals";
 import { run } from "../../lib/exec/run/run.ts";
 import { createSupervisor } from "../../lib/local/supervisor.ts";
 import { describeSandbox, READ_ONLY } from "../sandbox/sandbox-host.ts";
+import { FakeClock } from "../support/fake-clock.ts";
+import { end } from "../support/outcome.ts";
 import { childrenOf } from "../support/system-facts.ts";
 import { cliArgv } from "../support/system-run.ts";
 import { settled } from "../support/system-wait.ts";
@@ -37,6 +39,29 @@ describeSandbox("the helper for network namespaces", () => {
     expect(helpers).toHaveLength(2);
     await supervisor.close();
     await allGone(...helpers);
+  });
+
+  it("ends when it has been idle for a minute, and another one is started when it is needed", async () => {
+    const clock = new FakeClock();
+    const supervisor = createSupervisor({ clock });
+    undo.push(() => supervisor.close({ graceMs: 0 }));
+    const start = async () => end(await supervisor.start(spec));
+    await start();
+    const helpers = await settled(
+      () => helpersOf(process.pid),
+      (found) => found.length === 2,
+    );
+    // What is kept ready may still be on its way.
+    await settled(
+      () => {
+        clock.advance(60_000);
+        return helpersOf(process.pid);
+      },
+      (found) => found.length === 0,
+    );
+    await allGone(...helpers);
+    for (let round = 0; round < 3; round += 1) await start();
+    expect(helpersOf(process.pid)).toHaveLength(2);
   });
 
   it("is replaced when it is killed", async () => {

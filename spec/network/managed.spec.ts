@@ -13,7 +13,7 @@ import type {
   SandboxPolicy,
 } from "../../protocol/index.ts";
 import { describeSandbox, READ_ONLY } from "../sandbox/sandbox-host.ts";
-import { outcome } from "../support/outcome.ts";
+import { outcome, printed } from "../support/outcome.ts";
 import { refusal } from "../support/refusal.ts";
 import { makeScratch } from "../support/scratch.ts";
 import { settled } from "../support/system-wait.ts";
@@ -141,6 +141,17 @@ s = socket.create_server(("127.0.0.1", 8000)); c = socket.create_connection(("12
     expect(await outcome(child)).toMatchObject({ stdout: expect.stringContaining("ending") });
     expect(signal?.aborted).toBe(true);
     expect(reasons()).toEqual(["deny host process_ending"]);
+  });
+
+  it("that survives a signal is judged as before", async () => {
+    answer = () => "allow";
+    const script = "trap 'curl -s http://127.0.0.2:$PORT/; exit 0' INT TERM; echo ready; read line; read line";
+    for (const signal of ["SIGINT", "SIGTERM"] as const) {
+      const child = await supervisor.start({ ...spec(script, { allowLocal: true }), pipeStdin: true });
+      await printed(child, "ready");
+      await child.signal(signal);
+      expect(await outcome(child)).toMatchObject({ stdout: "ready\nserved 0", exitCode: 0 });
+    }
   });
 
   it("leaves no descriptor of its network behind, also when it was cancelled or could not run", async () => {

@@ -204,6 +204,22 @@ describe("a snapshot", () => {
     },
   );
 
+  (sandboxMissing() === undefined ? it : it.skip)("has nothing that its own command may not read", async () => {
+    writeFileSync(join(home, "hidden"), "hidden");
+    writeFileSync(join(home, ".bashrc"), 'SEEN=$(cat "$HOME/hidden" 2>/dev/null); export SEEN\n');
+    const files = [
+      { path: { named: "root" }, access: "read" },
+      { path: join(home, "hidden"), access: "none" },
+    ] as const;
+    const print = 'echo "[$SEEN]"';
+    const outputOf = async (more: Partial<ProcessSpec>) => (await run(backend, login({}, print, more))).stdout.text;
+    expect([await outputOf({}), await outputOf({ sandbox: { files } }), await outputOf({})]).toEqual([
+      "[hidden]\n",
+      "[]\n",
+      "[hidden]\n",
+    ]);
+  });
+
   (sandboxMissing() === undefined ? it : it.skip)(
     "is made within the sandbox of the command, and serves others",
     async () => {

@@ -21,6 +21,7 @@ export async function examine(): Promise<readonly Finding[]> {
     await examineTerminals(),
     isLinux ? examineUserNamespaces() : undefined,
     await examineSandbox(),
+    isLinux ? await examineNetwork() : undefined,
     isLinux ? examineCgroups() : undefined,
     ...examineLimits(),
     examineRuntimeDirectory(),
@@ -59,6 +60,20 @@ async function examineSandbox(): Promise<Finding> {
   const mend = /does not exist; install/.test(problem)
     ? "apt-get install bubblewrap, dnf install bubblewrap, or apk add bubblewrap bash coreutils util-linux"
     : "see the reason; until then, a command with a sandbox is refused";
+  return { name, status: "broken", found: problem, mend };
+}
+
+async function examineNetwork(): Promise<Finding> {
+  const name = "managed networks";
+  const files = [{ path: { named: "root" }, access: "read" }] as const;
+  const spec = {
+    argv: ["/bin/sh", "-c", "exit 0"],
+    cwd: "/",
+    sandbox: { files, network: { mode: "managed" } },
+  } as const;
+  const problem = await attempt(spec, "auto");
+  if (problem === undefined) return { name, status: "ok", found: "a command reaches a proxy, and nothing else" };
+  const mend = "see the reason; until then, a command with a managed network is refused";
   return { name, status: "broken", found: problem, mend };
 }
 

@@ -50,10 +50,13 @@ function metadataOf({ CODEX_THREAD_ID: threadId, CODEX_TOOL_CALL_ID: toolCallId 
   return toolCallId === undefined ? undefined : present({ threadId, toolCallId });
 }
 
-function refuseUnsupported({ merge, timeoutMs, sandbox, inheritFds, onDetach, tty }: ProcessSpec): void {
+function refuseUnsupported(spec: ProcessSpec): void {
+  const { merge, timeoutMs, sandbox, networkProxy, shellSnapshot, inheritFds, onDetach, tty } = spec;
   if (merge) throw unsupported("merge");
   if (timeoutMs !== undefined) throw unsupported("timeoutMs");
   if (sandbox) throw unsupported("sandbox");
+  if (networkProxy) throw unsupported("networkProxy");
+  if (shellSnapshot) throw unsupported("shellSnapshot");
   if (inheritFds && inheritFds.length > 0) throw unsupported("inheritFds");
   if (onDetach === "keep") throw unsupported("onDetach");
   if (typeof tty !== "object") return;

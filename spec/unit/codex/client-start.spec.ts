@@ -52,6 +52,8 @@ describe("a start at an exec-server", () => {
     ["merge", { merge: true }],
     ["timeoutMs", { timeoutMs: 1 }],
     ["inheritFds", { inheritFds: [3] }],
+    ["networkProxy", { networkProxy: { mode: "managed" } }],
+    ["shellSnapshot", { argv: ["bash", "-lc", "true"], shellSnapshot: { scope: "x" } }],
     ["onDetach", { onDetach: "keep" }],
     ["tty size", { tty: { rows: 25 } }],
     ["tty size", { tty: { cols: 81 } }],

@@ -166,8 +166,11 @@ describe("the controller", () => {
     expect(await pending[2]).toBe("too_many_pending");
     judge.refusePending();
     expect(await Promise.all(pending)).toEqual(["process_ending", "process_ending", "too_many_pending"]);
+    const later = reason("public.test");
+    judge.end();
+    expect(await later).toBe("process_ending");
     expect(await reason("public.test")).toBe("process_ending");
     await nextTurn();
-    expect(signals.map(({ aborted }) => aborted)).toEqual([true, true, true, true]);
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, true, true, true, true]);
   });
 });
