@@ -15,8 +15,8 @@ const CHECK_MS = 1000;
 /** Exits within this time share one scan. */
 const MERGE_MS = 20;
 /** With many processes a scan is slow: the next one waits this many times as long, up to MAX_PAUSE_MS. */
-const PAUSE_FACTOR = 10;
-const MAX_PAUSE_MS = 30;
+const PAUSE_FACTOR = 5;
+const MAX_PAUSE_MS = 15;
 
 /** A zombie of unknown origin, when it was first seen. */
 interface Unknown {
